@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{file::File, path::RepoPath};
+use crate::{
+    diff::{Edit, Hunk, Item},
+    file::File,
+    path::RepoPath,
+    text::{Bytes, lines},
+};
 
 /// What becomes of one file when an accepted state is written. Files not named stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,4 +16,114 @@ pub struct FileOutcome {
     pub path: RepoPath,
     /// Its new content; `None` deletes it.
     pub file: Option<File>,
+}
+
+/// A hunk does not fit the file it is composed onto: it is a hunk of another state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a hunk of {path} does not fit the accepted state")]
+pub struct Misfit {
+    /// The file.
+    pub path: RepoPath,
+}
+
+/// The file that `accepted` makes of `old`. The hunks are of one diff that starts at `old`, in order;
+/// bytes outside them stay as they are.
+///
+/// # Errors
+/// [`Misfit`] where a hunk's old side is not what `old` holds; nothing is then composed.
+pub fn compose(old: Option<&File>, accepted: &[&Hunk]) -> Result<Option<File>, Misfit> {
+    let mut file = old.cloned();
+    let mut edits: Vec<&Edit> = Vec::new();
+    for hunk in accepted {
+        let misfit = || Misfit { path: hunk.path.clone() };
+        match &hunk.item {
+            Item::Lines { edits: more, .. } => edits.extend(more),
+            Item::Create(new) if old.is_none() => file = Some(new.clone()),
+            Item::Delete(gone) if old == Some(gone) => file = None,
+            Item::Replace { old: before, new } if old == Some(before) => file = Some(new.clone()),
+            Item::Mode { from, to } => match &mut file {
+                Some(file) if file.mode == *from => file.mode = *to,
+                _ => return Err(misfit()),
+            },
+            _ => return Err(misfit()),
+        }
+        if !edits.is_empty() && file.is_none() {
+            return Err(misfit());
+        }
+    }
+    if let (Some(file), Some(hunk)) = (&mut file, accepted.first()) {
+        let misfit = || Misfit { path: hunk.path.clone() };
+        file.bytes = Bytes(replace_lines(&file.bytes.0, &edits).ok_or_else(misfit)?);
+    }
+    Ok(file)
+}
+
+/// `old` with each edit's lines replaced; `None` where an edit's old lines are not there.
+pub fn replace_lines(old: &[u8], edits: &[&Edit]) -> Option<Vec<u8>> {
+    let old_lines = lines(old);
+    let mut out = Vec::with_capacity(old.len());
+    let mut next = 0;
+    for edit in edits {
+        let range = edit.old_range();
+        old_lines.get(next..range.start)?.iter().for_each(|line| out.extend_from_slice(line));
+        let there = old_lines.get(range.clone())?;
+        if !there.iter().zip(&edit.old).all(|(line, old)| *line == old.0) {
+            return None;
+        }
+        edit.new.iter().for_each(|line| out.extend_from_slice(&line.0));
+        next = range.end;
+    }
+    old_lines[next..].iter().for_each(|line| out.extend_from_slice(line));
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        diff,
+        file::{FileChange, Mode},
+    };
+
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let line = prop_oneof![Just("a\n"), Just("b\n"), Just("\n"), Just("}\n"), Just("c\r\n"), Just("d")];
+        prop::collection::vec(line, 0..40).prop_map(|lines| lines.concat().into_bytes())
+    }
+
+    fn regular(bytes: Vec<u8>) -> File {
+        File { mode: Mode::Regular, bytes: Bytes(bytes) }
+    }
+
+    proptest! {
+        #[test]
+        fn none_is_the_old_text_all_is_the_new_and_some_then_the_rest_is_all(
+            old in text(), new in text(), picks in prop::collection::vec(any::<bool>(), 40)
+        ) {
+            let path = RepoPath::new("f").unwrap();
+            let old = regular(old);
+            let new = regular(new);
+            let change = FileChange { path: path.clone(), old: Some(old.clone()), new: Some(new.clone()) };
+            let hunks = diff::hunks(&change).hunks;
+            let all: Vec<&Hunk> = hunks.iter().collect();
+            prop_assert_eq!(compose(Some(&old), &[]).unwrap().unwrap(), old.clone());
+            prop_assert_eq!(compose(Some(&old), &all).unwrap().unwrap(), new.clone());
+            let some: Vec<&Hunk> = hunks.iter().zip(&picks).filter(|(_, pick)| **pick).map(|(hunk, _)| hunk).collect();
+            let part = compose(Some(&old), &some).unwrap().unwrap();
+            let rest = diff::hunks(&FileChange { path, old: Some(part.clone()), new: Some(new.clone()) }).hunks;
+            let rest: Vec<&Hunk> = rest.iter().collect();
+            prop_assert_eq!(compose(Some(&part), &rest).unwrap().unwrap(), new);
+        }
+    }
+
+    #[test]
+    fn a_hunk_of_another_state_does_not_fit() {
+        let path = RepoPath::new("f").unwrap();
+        let change =
+            FileChange { path, old: Some(regular(b"a\nb\n".into())), new: Some(regular(b"a\nc\n".into())) };
+        let hunks = diff::hunks(&change).hunks;
+        assert!(compose(Some(&regular(b"a\nx\n".into())), &[&hunks[0]]).is_err());
+        assert!(compose(None, &[&hunks[0]]).is_err());
+    }
 }

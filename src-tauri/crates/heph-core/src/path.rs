@@ -89,12 +89,23 @@ mod tests {
 
     #[test]
     fn a_path_cannot_leave_the_worktree_or_name_git() {
-        for bad in ["", ".", "/etc/passwd", "../x", "a/../../x", ".git/config", "a/.GIT/hooks/x", ".git./x", "git~1/x",
-            ".git::$INDEX_ALLOCATION/x", ".g\u{200c}it/x"]
-        {
+        for bad in [
+            "",
+            ".",
+            "/etc/passwd",
+            "../x",
+            "a/../../x",
+            ".git/config",
+            "a/.GIT/hooks/x",
+            ".git./x",
+            "git~1/x",
+            ".git::$INDEX_ALLOCATION/x",
+            ".g\u{200c}it/x",
+        ] {
             assert!(RepoPath::new(bad).is_err(), "{bad}");
         }
-        for (given, kept) in [("./src//a.rs", "src/a.rs"), (".gitignore", ".gitignore"), ("a..b/c", "a..b/c")] {
+        for (given, kept) in [("./src//a.rs", "src/a.rs"), (".gitignore", ".gitignore"), ("a..b/c", "a..b/c")]
+        {
             assert_eq!(RepoPath::new(given).unwrap().as_bytes(), kept.as_bytes());
         }
     }
