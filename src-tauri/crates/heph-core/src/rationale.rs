@@ -1,8 +1,19 @@
 //! Which edit's reason belongs to which hunk.
+//!
+//! The model gives a reason with each edit; the user reviews hunks. Each line of a file is followed
+//! through the edits of a round, so that a hunk carries the reasons of the edits whose lines it
+//! holds, in the order of the edits, each once. Where no edit accounts for a line (a command wrote
+//! it), there is no reason: none is invented.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{path::RepoPath, text::Bytes};
+use crate::{
+    diff::{FileHunks, Item, edits},
+    path::RepoPath,
+    text::{Bytes, lines},
+};
 
 /// One edit that a model made with a tool, and why. `None` for a side that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,4 +26,138 @@ pub struct EditNote {
     pub after: Option<Bytes>,
     /// The model's own sentence.
     pub rationale: String,
+}
+
+/// Where a line of a file came from. The number names an edit, by its place in the round.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// Line of the accepted state.
+    Accepted(usize),
+    /// Written by an edit.
+    Edit(usize),
+    /// Written by something else.
+    Unknown,
+}
+
+/// One file's lines, followed through the edits of a round.
+struct Trace {
+    text: Vec<u8>,
+    origins: Vec<Origin>,
+    /// For each line of the accepted state, the edit that removed it.
+    removed_by: Vec<Option<usize>>,
+}
+
+impl Trace {
+    fn new(accepted: &[u8]) -> Trace {
+        let count = lines(accepted).len();
+        Trace {
+            text: accepted.to_vec(),
+            origins: (0..count).map(Origin::Accepted).collect(),
+            removed_by: vec![None; count],
+        }
+    }
+
+    fn follow(&mut self, text: &[u8], by: Option<usize>) {
+        for edit in edits(&self.text, text).iter().rev() {
+            let come = by.map_or(Origin::Unknown, Origin::Edit);
+            let gone = self.origins.splice(edit.old_range(), edit.new.iter().map(|_| come));
+            for origin in gone {
+                if let Origin::Accepted(line) = origin {
+                    self.removed_by[line] = by;
+                }
+            }
+        }
+        self.text = text.to_vec();
+    }
+}
+
+/// Gives each hunk of `file` its rationale. `accepted` and `proposed` are the file's bytes on the two
+/// sides of the review (empty where it does not exist); `notes` are all edits of the round, in order.
+pub fn attribute(file: &mut FileHunks, accepted: &[u8], proposed: &[u8], notes: &[EditNote]) {
+    let own: Vec<(usize, &EditNote)> =
+        notes.iter().enumerate().filter(|(_, note)| note.path == file.path).collect();
+    if own.is_empty() {
+        return;
+    }
+    let mut trace = Trace::new(accepted);
+    for (number, note) in &own {
+        trace.follow(note.before.as_ref().map_or(&[], |bytes| &bytes.0), None);
+        trace.follow(note.after.as_ref().map_or(&[], |bytes| &bytes.0), Some(*number));
+    }
+    trace.follow(proposed, None);
+    for hunk in &mut file.hunks {
+        let reasons: BTreeSet<usize> = match &hunk.item {
+            Item::Lines { edits, .. } => edits
+                .iter()
+                .flat_map(|edit| {
+                    let removed = trace.removed_by[edit.old_range()].iter().flatten().copied();
+                    let added = trace.origins[edit.new_range()].iter().filter_map(|origin| match origin {
+                        Origin::Edit(number) => Some(*number),
+                        Origin::Accepted(_) | Origin::Unknown => None,
+                    });
+                    removed.chain(added).collect::<Vec<_>>()
+                })
+                .collect(),
+            Item::Mode { .. } => BTreeSet::new(),
+            Item::Create(_) | Item::Delete(_) | Item::Replace { .. } => {
+                own.iter().map(|(number, _)| *number).collect()
+            }
+        };
+        let mut sentences: Vec<&str> = Vec::new();
+        for number in reasons {
+            let sentence = notes[number].rationale.as_str();
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
+            }
+        }
+        hunk.rationale = (!sentences.is_empty()).then(|| sentences.join(" "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        diff::hunks,
+        file::{File, FileChange, Mode},
+    };
+
+    fn note(before: &str, after: &str, rationale: &str) -> EditNote {
+        EditNote {
+            path: RepoPath::new("a").unwrap(),
+            before: Some(Bytes(before.into())),
+            after: Some(Bytes(after.into())),
+            rationale: rationale.into(),
+        }
+    }
+
+    fn rationales(old: &str, new: &str, notes: &[EditNote]) -> Vec<Option<String>> {
+        let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
+        let change = FileChange { path: RepoPath::new("a").unwrap(), old: Some(file(old)), new: Some(file(new)) };
+        let mut found = hunks(&change);
+        attribute(&mut found, old.as_bytes(), new.as_bytes(), notes);
+        found.hunks.into_iter().map(|hunk| hunk.rationale).collect()
+    }
+
+    #[test]
+    fn each_hunk_carries_the_reasons_of_its_own_edits_in_their_order() {
+        let old: String = (1..=40).map(|n| format!("{n}\n")).collect();
+        let one = old.replace("\n20\n", "\ntwenty\n");
+        let two = one.replace("2\n3\n4\n", "2\n4\n");
+        let three = two.replace("twenty\n21\n", "twenty\ntwenty-one\n");
+        let notes = [note(&old, &one, "Say it in words."), note(&one, &two, "Three is too many."), note(&two, &three, "Also here.")];
+        assert_eq!(
+            rationales(&old, &three, &notes),
+            [Some("Three is too many.".to_owned()), Some("Say it in words. Also here.".to_owned())]
+        );
+    }
+
+    #[test]
+    fn lines_that_no_edit_accounts_for_have_no_reason() {
+        let old: String = (1..=40).map(|n| format!("{n}\n")).collect();
+        let one = old.replace("\n20\n", "\ntwenty\n");
+        let formatted = one.replace("\n35\n", "\n  35\n");
+        let notes = [note(&old, &one, "Say it in words.")];
+        assert_eq!(rationales(&old, &formatted, &notes), [Some("Say it in words.".to_owned()), None]);
+    }
 }
