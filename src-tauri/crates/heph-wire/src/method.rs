@@ -14,9 +14,9 @@ pub trait Method {
 }
 
 macro_rules! methods {
-    ($($(#[$doc:meta])+ $name:literal $method:ident ($params:ty) -> $result:ty;)+) => {
+    ($(#[doc = $doc:literal] $name:literal $method:ident ($params:ty) -> $result:ty;)+) => {
         $(
-            $(#[$doc])+
+            #[doc = $doc]
             pub struct $method;
             impl Method for $method {
                 const NAME: &'static str = $name;
@@ -25,9 +25,12 @@ macro_rules! methods {
             }
         )+
 
-        /// Every method: name, TypeScript of its params, TypeScript of its result.
-        pub(crate) fn signatures(cfg: &ts_rs::Config) -> Vec<(&'static str, String, String)> {
-            vec![$(($name, <$params as TS>::name(cfg), <$result as TS>::name(cfg))),+]
+        /// Every method as a member of a TypeScript interface.
+        pub(crate) fn members(cfg: &ts_rs::Config) -> Vec<String> {
+            vec![$(format!(
+                "/**{} */\n\"{}\": {{ params: {}; result: {} }};",
+                $doc, $name, <$params as TS>::name(cfg), <$result as TS>::name(cfg)
+            )),+]
         }
 
         /// Shows every type of every method to `visitor`.

@@ -15,14 +15,55 @@ pub fn typescript() -> String {
     declarations.found.sort();
     declarations.found.dedup();
     for (_, declaration) in &declarations.found {
-        out.push_str(&format!("\nexport {declaration}\n"));
+        out.push_str(&format!("\n{}", laid_out(declaration)));
     }
-    out.push_str("\nexport interface Methods {\n");
-    for (name, params, result) in method::signatures(&cfg) {
-        out.push_str(&format!("  \"{name}\": {{ params: {params}; result: {result} }};\n"));
-    }
-    out.push_str("}\n");
+    let members = method::members(&cfg).join("\n");
+    out.push_str(&format!("\n{}", laid_out(&format!("export interface Methods {{\n{members}\n}}"))));
     out
+}
+
+/// Indents a declaration as ts-rs gives it, and puts a comment of one line on one line.
+fn laid_out(declaration: &str) -> String {
+    let declaration = declaration.replace("/**\n * ", "/** ");
+    let mut out = String::new();
+    let mut depth = 0;
+    let mut put = |line: &str| {
+        let line = line.trim();
+        let closing = line.split(' ').take_while(|word| word.starts_with('}')).count();
+        let indent = if line == "*/" { 0 } else { 2 * (depth - closing) };
+        match line {
+            "" => {}
+            "*/" => out.insert_str(out.trim_end().len(), " */"),
+            _ => out.push_str(&format!("{:indent$}{line}\n", "")),
+        }
+        if !line.starts_with("/**") && !line.starts_with('*') {
+            depth = depth + line.matches('{').count() - line.matches('}').count();
+        }
+    };
+    for line in declaration.lines() {
+        match first_unopened(line) {
+            Some(at) => {
+                put(&line[..at]);
+                put(&line[at..]);
+            }
+            None => put(line),
+        }
+    }
+    out
+}
+
+/// Where a line closes the first brace that it did not open itself.
+fn first_unopened(line: &str) -> Option<usize> {
+    let mut open = 0;
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '{' => open += 1,
+            '}' if open == 0 => return Some(at),
+            '}' => open -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 struct Declarations<'a> {
@@ -41,7 +82,8 @@ impl TypeVisitor for Declarations<'_> {
         if self.found.iter().any(|(known, _)| *known == name) {
             return;
         }
-        self.found.push((name, T::decl(self.cfg)));
+        let docs = T::docs().unwrap_or_default();
+        self.found.push((name, format!("{docs}export {}", T::decl(self.cfg))));
         T::visit_dependencies(self);
     }
 }
