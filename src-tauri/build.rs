@@ -11,7 +11,6 @@ fn main() -> anyhow::Result<()> {
     println!("cargo:rerun-if-changed=src-tauri/capabilities");
     println!("cargo:rerun-if-changed=ui/dist");
     tauri_build::try_build(
-        tauri_build::Attributes::new()
-            .capabilities_path_pattern("src-tauri/capabilities/**/*")
+        tauri_build::Attributes::new().capabilities_path_pattern("src-tauri/capabilities/**/*"),
     )
 }

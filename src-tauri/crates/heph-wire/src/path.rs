@@ -71,4 +71,3 @@ mod tests {
         assert_eq!(serde_json::to_string(&WirePath(vec![0xff])).unwrap(), r#"{"bytes":"/w=="}"#);
     }
 }
-
