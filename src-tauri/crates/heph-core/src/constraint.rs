@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    diff::{ChangedLine, CONTEXT, FileHunks, Hunk, Item},
+    diff::{CONTEXT, ChangedLine, FileHunks, Hunk, Item},
     id::{ConstraintId, HunkId, RoundNo},
     path::RepoPath,
 };
@@ -110,7 +110,8 @@ impl Lines {
                 ChangedLine::Added(bytes) => (bytes, &mut lines.added),
                 ChangedLine::Removed(bytes) => (bytes, &mut lines.removed),
             };
-            let line: String = String::from_utf8_lossy(bytes).chars().filter(|c| !c.is_whitespace()).collect();
+            let line: String =
+                String::from_utf8_lossy(bytes).chars().filter(|c| !c.is_whitespace()).collect();
             if !line.is_empty() {
                 side.push(line);
             }
@@ -167,7 +168,8 @@ fn repeats(constraint: &Hunk, lines: &Lines, hunks: &[(&Hunk, &Lines)], threshol
         return hunks.iter().any(|(hunk, _)| hunk.id == constraint.id).then_some(1.0);
     };
     let counted = lines.side(sign);
-    let proposed: Vec<String> = hunks.iter().flat_map(|(_, lines)| lines.side(sign).iter().cloned()).collect();
+    let proposed: Vec<String> =
+        hunks.iter().flat_map(|(_, lines)| lines.side(sign).iter().cloned()).collect();
     let matched = common(counted, &proposed);
     let share = matched.len() as f64 / counted.len() as f64;
     let enough = share >= threshold && matched.iter().any(|line| is_word(line));
@@ -219,7 +221,12 @@ pub fn reproposals(
             for (hunk, share) in hits {
                 taken.insert(hunk);
                 let constraint_id = constraint.id.clone();
-                found.push(Reproposal { hunk: hunk.clone(), constraint: constraint_id, round: constraint.round, share });
+                found.push(Reproposal {
+                    hunk: hunk.clone(),
+                    constraint: constraint_id,
+                    round: constraint.round,
+                    share,
+                });
             }
         }
     }
@@ -247,7 +254,11 @@ mod tests {
 
     fn file_hunks(old: &str, new: &str) -> FileHunks {
         let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-        hunks(&FileChange { path: RepoPath::new("a.rs").unwrap(), old: Some(file(old)), new: Some(file(new)) })
+        hunks(&FileChange {
+            path: RepoPath::new("a.rs").unwrap(),
+            old: Some(file(old)),
+            new: Some(file(new)),
+        })
     }
 
     fn constraint(old: &str, new: &str, comments: &[&str]) -> Constraint {
@@ -271,7 +282,8 @@ mod tests {
     }
 
     fn is_refused(constraint: &Constraint, proposed: &str, round: u32) -> bool {
-        !reproposals(&[file_hunks(BASE, proposed)], std::slice::from_ref(constraint), RoundNo(round), 0.8).is_empty()
+        !reproposals(&[file_hunks(BASE, proposed)], std::slice::from_ref(constraint), RoundNo(round), 0.8)
+            .is_empty()
     }
 
     #[test]
@@ -279,7 +291,11 @@ mod tests {
         let rejected = constraint(BASE, &with("c", FIVE), &[]);
         let indented: String = FIVE.lines().map(|line| format!("    {line}\n")).collect();
         assert!(is_refused(&rejected, &with("m", &indented), 2));
-        assert!(!is_refused(&rejected, &with("c", "fn multiply() {\n    let product = 2;\n    product\n}\n"), 2));
+        assert!(!is_refused(
+            &rejected,
+            &with("c", "fn multiply() {\n    let product = 2;\n    product\n}\n"),
+            2
+        ));
     }
 
     #[test]
@@ -306,7 +322,11 @@ mod tests {
     fn one_rejected_line_inside_much_else_is_no_reproposal() {
         let rejected = constraint(BASE, &with("c", "use std::fmt;\n"), &[]);
         assert!(is_refused(&rejected, &with("d", "use std::fmt;\n"), 2));
-        assert!(!is_refused(&rejected, &with("d", "use std::fmt;\nuse std::io;\nuse std::fs;\nfn x() {}\n"), 2));
+        assert!(!is_refused(
+            &rejected,
+            &with("d", "use std::fmt;\nuse std::io;\nuse std::fs;\nfn x() {}\n"),
+            2
+        ));
     }
 
     #[test]

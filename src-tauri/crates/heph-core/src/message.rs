@@ -1,1 +1,408 @@
-//! message
+//! What the model is told, as one function per message, from plain data.
+//!
+//! The user manual's sample messages hold these to the byte. Heph's own sentences and the headings of
+//! constraints wrap at [`WIDTH`](crate::wrap::WIDTH); nothing that is quoted is changed.
+
+use crate::{
+    apply::{FileReport, Reason},
+    constraint::{Constraint, Standing},
+    diff::{ChangedLine, Edit},
+    path::RepoPath,
+    review::{Comment, Place, Side},
+    text::{lines, without_end},
+    wrap::{Piece, wrap},
+};
+
+/// A constraint of more changed lines is elided in the middle.
+const CONSTRAINT_LINES: usize = 40;
+/// So many lines stay at each end of an elided constraint.
+const CONSTRAINT_ENDS: usize = 20;
+/// So many lines of a gate's output stay at each end.
+const OUTPUT_ENDS: usize = 100;
+/// A set-aside file of more lines is told by its regions.
+const FILE_LINES: usize = 1000;
+/// So many lines stand around each region of a file that is told by its regions.
+const REGION_CONTEXT: usize = 50;
+
+/// The outcome of a review, as the model is told it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The reviewed files, in the order of the review.
+    pub files: Vec<FileResult>,
+    /// How many hunks were not reached, where the review was stopped partway.
+    pub not_reached: Option<usize>,
+}
+
+/// One file of a review.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileResult {
+    /// The file.
+    pub path: RepoPath,
+    /// Its hunks, numbered from 1 in this order.
+    pub hunks: Vec<HunkResult>,
+    /// What each refused re-proposal was: `lines a-b`.
+    pub reproposed: Vec<String>,
+}
+
+/// One hunk of a review.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HunkResult {
+    /// `lines a-b`, or what the item is.
+    pub what: String,
+    /// The user's word on it.
+    pub decision: Decision,
+    /// The model's own reason.
+    pub rationale: Option<String>,
+    /// The user's comments.
+    pub comments: Vec<Comment>,
+}
+
+/// The user's word on a hunk, as told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is in the worktree.
+    Accepted,
+    /// It is not, and is a constraint.
+    Rejected,
+    /// The review ended before it.
+    Undecided,
+}
+
+/// A gate that failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateFailure {
+    /// Its name.
+    pub name: String,
+    /// The exit status.
+    pub exit: i32,
+    /// How long it took.
+    pub seconds: f64,
+    /// What it printed.
+    pub output: String,
+}
+
+/// On which state gates failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedOn {
+    /// All that the model proposes; nobody has reviewed it.
+    Proposed,
+    /// What was left after a review that rejected something.
+    RejectionLeft,
+    /// What was left after a review that rejected nothing.
+    ReviewLeft,
+}
+
+/// How a message closes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Closing {
+    /// The model works on.
+    Work,
+    /// The turn ends here.
+    TurnEnds,
+    /// The turn ends here and nothing was applied, since this gate failed.
+    NothingApplied(String),
+}
+
+/// A review's result and what follows from it, for the model to work on or to read with the next
+/// prompt. Constraints are told only where the model works on.
+pub fn reviewed(
+    outcome: &Outcome,
+    gates: &[GateFailure],
+    set_aside: &[FileReport],
+    closing: &Closing,
+    constraints: &[Constraint],
+) -> String {
+    let mut sections: Vec<String> = Vec::new();
+    if !outcome.files.is_empty() {
+        sections.push("Your proposed changes were reviewed. Here is the result:".into());
+        sections.extend(outcome.files.iter().map(file_section));
+    }
+    if let Some(count) = outcome.not_reached {
+        let (noun, verb) = if count == 1 { ("hunk", "was") } else { ("hunks", "were") };
+        sections.push(own(&format!("The review is not finished: {count} {noun} {verb} not reached."), 0));
+    }
+    if !gates.is_empty() {
+        let rejected = outcome.files.iter().any(|file| {
+            !file.reproposed.is_empty() || file.hunks.iter().any(|hunk| hunk.decision == Decision::Rejected)
+        });
+        let on = if rejected { FailedOn::RejectionLeft } else { FailedOn::ReviewLeft };
+        sections.push(gate_section(on, gates));
+    }
+    sections.extend(
+        set_aside.iter().filter(|file| file.set_aside.is_some()).map(|file| aside_section(file, closing)),
+    );
+    sections.push(own(&closing_words(closing), 0));
+    if *closing == Closing::Work {
+        sections.extend(constraint_sections(constraints));
+    }
+    sections.join("\n\n")
+}
+
+/// Gates failed on what the model proposes, before any review.
+pub fn gates_failed(gates: &[GateFailure], constraints: &[Constraint]) -> String {
+    let mut sections = vec![gate_section(FailedOn::Proposed, gates)];
+    sections.push("Mend your change until the gates pass.".into());
+    sections.extend(constraint_sections(constraints));
+    sections.join("\n\n")
+}
+
+/// The model was cut off, or failed, before it had stopped.
+pub fn go_on(constraints: &[Constraint]) -> String {
+    let words = "You were cut off before you had finished. The worktree holds what you changed so far. Go on \
+                 from there.";
+    let mut sections = vec![own(words, 0)];
+    sections.extend(constraint_sections(constraints));
+    sections.join("\n\n")
+}
+
+/// A prompt, after what the model has not yet been told of the turn before.
+pub fn prompt(untold: Option<&str>, prompt: &str) -> String {
+    match untold {
+        Some(untold) => format!("{untold}\n\n{prompt}"),
+        None => prompt.to_owned(),
+    }
+}
+
+fn closing_words(closing: &Closing) -> String {
+    let ends = "If the user wants them done differently, their next prompt will say so.";
+    match closing {
+        Closing::Work => {
+            "Address the comments. The rejected hunks are constraints: do not re-propose them in any \
+                          form. The worktree already holds only what was accepted."
+                .into()
+        }
+        Closing::TurnEnds => format!(
+            "The turn ends here. The worktree holds only what was accepted; the rejected changes are not in place, \
+             so do not build on them. {ends}"
+        ),
+        Closing::NothingApplied(gate) => {
+            format!("The turn ends here. Nothing was applied: gate {gate} failed. {ends}")
+        }
+    }
+}
+
+/// Words of Heph's own, wrapped at `indent`.
+fn own(words: &str, indent: usize) -> String {
+    let mut out = " ".repeat(indent);
+    wrap(&mut out, &[Piece::Words(words)], indent);
+    out
+}
+
+fn file_section(file: &FileResult) -> String {
+    let mut out = format!("file: {}", file.path);
+    for (index, hunk) in file.hunks.iter().enumerate() {
+        let word = match hunk.decision {
+            Decision::Accepted => "ACCEPTED",
+            Decision::Rejected => "REJECTED",
+            Decision::Undecided => "UNDECIDED",
+        };
+        out.push_str(&format!("\n  hunk {} ({}): {word}", index + 1, hunk.what));
+        if let (Decision::Rejected, Some(rationale)) = (hunk.decision, &hunk.rationale) {
+            quote(&mut out, "your rationale", rationale);
+        }
+        for comment in &hunk.comments {
+            let label = match comment.place {
+                Place::Hunk => "user".to_owned(),
+                Place::Line { side: Side::New, line } => format!("user (line {line})"),
+                Place::Line { side: Side::Old, line } => format!("user (old line {line})"),
+            };
+            quote(&mut out, &label, &comment.text);
+        }
+    }
+    for what in &file.reproposed {
+        out.push_str(&format!("\n  re-proposed hunk ({what}): REJECTED"));
+    }
+    out
+}
+
+fn quote(out: &mut String, label: &str, text: &str) {
+    out.push_str("\n    ");
+    let start = format!("{label}: \"");
+    wrap(out, &[Piece::Solid(&start), Piece::Words(text), Piece::Solid("\"")], 6);
+}
+
+fn gate_section(on: FailedOn, gates: &[GateFailure]) -> String {
+    let lead = match on {
+        FailedOn::Proposed => "The gates ran on your change:",
+        FailedOn::RejectionLeft => "As a consequence of the rejection:",
+        FailedOn::ReviewLeft => "On the state after the review:",
+    };
+    let mut out = String::from(lead);
+    for gate in gates {
+        out.push_str(&format!("\n\ngate {} failed (exit {}, {:.1} s):", gate.name, gate.exit, gate.seconds));
+        let plain = without_colours(&gate.output);
+        for line in elided(&plain.lines().collect::<Vec<_>>(), 2 * OUTPUT_ENDS, OUTPUT_ENDS) {
+            out.push_str(&format!("\n  {line}"));
+        }
+    }
+    out
+}
+
+/// All of `lines` up to `most`, else so many at each `end` and a line that says how many are left out.
+fn elided(lines: &[&str], most: usize, ends: usize) -> Vec<String> {
+    let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    if lines.len() <= most {
+        return owned(lines);
+    }
+    let left_out = lines.len() - 2 * ends;
+    let mut kept = owned(&lines[..ends]);
+    kept.push(format!("[... {left_out} lines left out ...]"));
+    kept.extend(owned(&lines[lines.len() - ends..]));
+    kept
+}
+
+/// `text` without ANSI escape sequences (ECMA-48: CSI and OSC).
+pub fn without_colours(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('[') => while chars.next().is_some_and(|c| !('\u{40}'..='\u{7e}').contains(&c)) {},
+            Some(']') => while chars.next().is_some_and(|c| c != '\u{7}' && c != '\u{1b}') {},
+            _ => {}
+        }
+    }
+    out
+}
+
+fn aside_section(file: &FileReport, closing: &Closing) -> String {
+    let Some(aside) = &file.set_aside else { return String::new() };
+    let first = match aside.reason {
+        Reason::Region | Reason::ChangedSince => {
+            "this region changed in the user's tree after the turn began."
+        }
+        Reason::Deleted => "the user deleted the file after the turn began.",
+        Reason::TypeChanged => {
+            "the user replaced the file with something of another kind after the turn began."
+        }
+        Reason::BinaryChanged => "this binary file changed in the user's tree after the turn began.",
+        Reason::Exists => "a file of this name exists in the user's tree now, with other content.",
+    };
+    let text = file.current.as_ref().filter(|file| crate::diff::is_text(file));
+    let second = match (&file.current, text) {
+        (None, _) => "The file no longer exists in the user's tree.",
+        (Some(_), Some(_)) => "The current text is below.",
+        (Some(_), None) => "Its current content is not text.",
+    };
+    let words = match closing {
+        Closing::Work => {
+            format!(
+                "SET ASIDE AT APPLY: {first} {second} Redo your change against it, or explain why it no longer applies."
+            )
+        }
+        Closing::TurnEnds | Closing::NothingApplied(_) => {
+            format!("SET ASIDE AT APPLY: {first} It was not applied.")
+        }
+    };
+    let mut out = format!("file: {}\n{}", file.path, own(&words, 2));
+    if *closing != Closing::Work {
+        return out;
+    }
+    if let Some(text) = text {
+        let shown = lines(&text.bytes.0);
+        for region in regions(&shown, &aside.change) {
+            match region {
+                Region::Lines(lines) => lines.iter().for_each(|line| push_line(&mut out, "    ", line)),
+                Region::LeftOut(count) => out.push_str(&format!("\n  [... {count} lines left out ...]")),
+            }
+        }
+    }
+    if !aside.change.is_empty() {
+        out.push_str("\n  Your change:");
+        for edit in &aside.change {
+            edit.old.iter().for_each(|line| push_line(&mut out, "    -", &line.0));
+            edit.new.iter().for_each(|line| push_line(&mut out, "    +", &line.0));
+        }
+    }
+    out
+}
+
+enum Region<'a> {
+    Lines(&'a [&'a [u8]]),
+    LeftOut(usize),
+}
+
+/// The whole file where it is short, else the lines around each place that was meant.
+fn regions<'a>(lines: &'a [&'a [u8]], change: &[Edit]) -> Vec<Region<'a>> {
+    if lines.len() <= FILE_LINES || change.is_empty() {
+        return vec![Region::Lines(lines)];
+    }
+    let mut found = Vec::new();
+    let mut shown = 0;
+    for edit in change {
+        let start = edit.old_start.saturating_sub(REGION_CONTEXT).clamp(shown, lines.len());
+        let end = (edit.old_range().end + REGION_CONTEXT).clamp(start, lines.len());
+        if start > shown {
+            found.push(Region::LeftOut(start - shown));
+        }
+        found.push(Region::Lines(&lines[start..end]));
+        shown = end;
+    }
+    if shown < lines.len() {
+        found.push(Region::LeftOut(lines.len() - shown));
+    }
+    found
+}
+
+fn push_line(out: &mut String, start: &str, line: &[u8]) {
+    out.push('\n');
+    out.push_str(start);
+    out.push_str(&String::from_utf8_lossy(without_end(line)));
+}
+
+fn constraint_sections(constraints: &[Constraint]) -> Vec<String> {
+    let live: Vec<&Constraint> =
+        constraints.iter().filter(|constraint| constraint.standing == Standing::Holds).collect();
+    if live.is_empty() {
+        return Vec::new();
+    }
+    let heading = "The user rejected the following changes in this turn. Do not re-propose them in any form.";
+    let mut sections = vec![own(heading, 0)];
+    sections.extend(live.into_iter().map(constraint_section));
+    sections
+}
+
+fn constraint_section(constraint: &Constraint) -> String {
+    let path = constraint.path().display();
+    let round = format!(", round {}", constraint.round);
+    let mut out = String::new();
+    let mut heading = vec![Piece::Solid(path.as_str()), Piece::Words(&round)];
+    if let Some(first) = constraint.comments.first() {
+        heading.extend([Piece::Words(" -- \""), Piece::Words(first), Piece::Solid("\"")]);
+    }
+    wrap(&mut out, &heading, 0);
+    for comment in constraint.comments.iter().skip(1) {
+        out.push('\n');
+        wrap(&mut out, &[Piece::Solid("-- \""), Piece::Words(comment), Piece::Solid("\"")], 0);
+    }
+    let changed: Vec<String> = constraint
+        .hunk
+        .changed_lines()
+        .into_iter()
+        .map(|line| {
+            let (sign, line) = match line {
+                ChangedLine::Removed(line) => ('-', line),
+                ChangedLine::Added(line) => ('+', line),
+            };
+            format!("{sign}{}", String::from_utf8_lossy(without_end(line)))
+        })
+        .collect();
+    if changed.is_empty() {
+        out.push_str(&format!("\n  {}", constraint.hunk.what()));
+    }
+    let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
+    for line in elided(&changed, CONSTRAINT_LINES, CONSTRAINT_ENDS) {
+        out.push_str(&format!("\n  {line}"));
+    }
+    if constraint.reproposed {
+        out.push_str("\n  you re-proposed a rejected change. Do not.");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

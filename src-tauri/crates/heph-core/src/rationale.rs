@@ -133,7 +133,8 @@ mod tests {
 
     fn rationales(old: &str, new: &str, notes: &[EditNote]) -> Vec<Option<String>> {
         let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-        let change = FileChange { path: RepoPath::new("a").unwrap(), old: Some(file(old)), new: Some(file(new)) };
+        let change =
+            FileChange { path: RepoPath::new("a").unwrap(), old: Some(file(old)), new: Some(file(new)) };
         let mut found = hunks(&change);
         attribute(&mut found, old.as_bytes(), new.as_bytes(), notes);
         found.hunks.into_iter().map(|hunk| hunk.rationale).collect()
@@ -145,7 +146,11 @@ mod tests {
         let one = old.replace("\n20\n", "\ntwenty\n");
         let two = one.replace("2\n3\n4\n", "2\n4\n");
         let three = two.replace("twenty\n21\n", "twenty\ntwenty-one\n");
-        let notes = [note(&old, &one, "Say it in words."), note(&one, &two, "Three is too many."), note(&two, &three, "Also here.")];
+        let notes = [
+            note(&old, &one, "Say it in words."),
+            note(&one, &two, "Three is too many."),
+            note(&two, &three, "Also here."),
+        ];
         assert_eq!(
             rationales(&old, &three, &notes),
             [Some("Three is too many.".to_owned()), Some("Say it in words. Also here.".to_owned())]

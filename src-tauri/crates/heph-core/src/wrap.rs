@@ -103,7 +103,10 @@ mod tests {
     fn a_break_replaces_one_single_space_and_never_splits_a_path_or_a_long_word() {
         let long = "x".repeat(90);
         let text = format!("short {long} and  two spaces");
-        assert_eq!(wrapped("    ", &[Piece::Words(&text)], 6), format!("    short\n      {long}\n      and  two spaces"));
+        assert_eq!(
+            wrapped("    ", &[Piece::Words(&text)], 6),
+            format!("    short\n      {long}\n      and  two spaces")
+        );
         let path = "a path ".repeat(12);
         assert_eq!(wrapped("", &[Piece::Solid(&path)], 2), path);
     }
@@ -121,6 +124,9 @@ mod tests {
         let wide = "let x = ".repeat(15);
         let text = format!("like this:\n```rust\n{wide}\n```\n    {wide}\n\nthen done");
         let out = wrapped("  \"", &[Piece::Words(&text)], 4);
-        assert_eq!(out, format!("  \"like this:\n    ```rust\n    {wide}\n    ```\n        {wide}\n    \n    then done"));
+        assert_eq!(
+            out,
+            format!("  \"like this:\n    ```rust\n    {wide}\n    ```\n        {wide}\n    \n    then done")
+        );
     }
 }

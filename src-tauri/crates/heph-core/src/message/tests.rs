@@ -1,0 +1,195 @@
+use super::*;
+use crate::{
+    apply::SetAside,
+    diff::hunks,
+    file::{File, FileChange, Mode},
+    id::{CommentId, ConstraintId, HunkId, RoundNo},
+    text::Bytes,
+};
+
+fn path(path: &str) -> RepoPath {
+    RepoPath::new(path).unwrap()
+}
+
+fn said(text: &str, place: Place) -> Comment {
+    Comment { id: CommentId("1".into()), hunk: HunkId("1".into()), text: text.into(), place }
+}
+
+fn hunk(what: &str, decision: Decision, rationale: &str, comments: &[&str]) -> HunkResult {
+    HunkResult {
+        what: what.into(),
+        decision,
+        rationale: (!rationale.is_empty()).then(|| rationale.into()),
+        comments: comments.iter().map(|text| said(text, Place::Hunk)).collect(),
+    }
+}
+
+const RATIONALE: &str = "Read the JWT secret from the environment so the key never lands in the binary.";
+const COMMENT: &str = "put it in the config file instead, not the environment";
+
+fn chapter_outcome() -> Outcome {
+    let auth = vec![
+        hunk("lines 23-31", Decision::Rejected, RATIONALE, &[COMMENT]),
+        hunk("lines 58-70", Decision::Accepted, "Not told.", &[]),
+    ];
+    let main = vec![hunk("lines 10-25", Decision::Accepted, "", &[])];
+    let file = |name, hunks| FileResult { path: path(name), hunks, reproposed: Vec::new() };
+    Outcome { files: vec![file("src/auth.rs", auth), file("src/main.rs", main)], not_reached: None }
+}
+
+fn constraint(old: &str, new: &str, comments: &[&str]) -> Constraint {
+    let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
+    let change = FileChange { path: path("src/auth.rs"), old: Some(file(old)), new: Some(file(new)) };
+    Constraint {
+        id: ConstraintId("1".into()),
+        round: RoundNo(1),
+        hunk: hunks(&change).hunks.remove(0),
+        comments: comments.iter().map(|text| (*text).to_owned()).collect(),
+        standing: Standing::Holds,
+        answered: None,
+        reproposed: false,
+        place: 0,
+    }
+}
+
+fn chapter_constraint() -> Constraint {
+    let secret = "    let secret = std::env::var(\"JWT_SECRET\")\n";
+    let expect = "        .expect(\"JWT_SECRET must be set\");\n";
+    let kept = "        // as the deployment notes say\n";
+    constraint(kept, &format!("{secret}{kept}{expect}"), &[COMMENT])
+}
+
+#[test]
+fn the_manuals_messages_are_told_byte_for_byte() {
+    let told = reviewed(&chapter_outcome(), &[], &[], &Closing::Work, &[chapter_constraint()]);
+    assert_eq!(
+        told,
+        r#"Your proposed changes were reviewed. Here is the result:
+
+file: src/auth.rs
+  hunk 1 (lines 23-31): REJECTED
+    your rationale: "Read the JWT secret from the environment so the key
+      never lands in the binary."
+    user: "put it in the config file instead, not the environment"
+  hunk 2 (lines 58-70): ACCEPTED
+
+file: src/main.rs
+  hunk 1 (lines 10-25): ACCEPTED
+
+Address the comments. The rejected hunks are constraints: do not re-propose
+them in any form. The worktree already holds only what was accepted.
+
+The user rejected the following changes in this turn. Do not re-propose them
+in any form.
+
+src/auth.rs, round 1 -- "put it in the config file instead, not the
+environment"
+  +    let secret = std::env::var("JWT_SECRET")
+  +        .expect("JWT_SECRET must be set");"#
+    );
+}
+
+#[test]
+fn a_turn_that_ends_says_so_and_lists_no_constraints() {
+    let told = reviewed(&chapter_outcome(), &[], &[], &Closing::TurnEnds, &[chapter_constraint()]);
+    let ending = r#"  hunk 1 (lines 10-25): ACCEPTED
+
+The turn ends here. The worktree holds only what was accepted; the rejected
+changes are not in place, so do not build on them. If the user wants them
+done differently, their next prompt will say so."#;
+    assert!(told.ends_with(ending), "{told}");
+}
+
+#[test]
+fn a_set_aside_hunk_is_told_with_the_users_text_and_the_change_meant() {
+    let edit = Edit {
+        old_start: 1,
+        old: vec![Bytes(b"two\n".into())],
+        new_start: 1,
+        new: vec![Bytes(b"zwei\n".into())],
+    };
+    let report = FileReport {
+        path: path("src/lib.rs"),
+        landed: 0,
+        already_there: 0,
+        set_aside: Some(SetAside { reason: Reason::Region, hunks: 1, change: vec![edit] }),
+        current: Some(File { mode: Mode::Regular, bytes: Bytes(b"one\nmine\n\nthree".into()) }),
+    };
+    let told = reviewed(&Outcome::default(), &[], std::slice::from_ref(&report), &Closing::Work, &[]);
+    let section = r#"file: src/lib.rs
+  SET ASIDE AT APPLY: this region changed in the user's tree after the turn
+  began. The current text is below. Redo your change against it, or explain
+  why it no longer applies.
+    one
+    mine
+    
+    three
+  Your change:
+    -two
+    +zwei
+
+Address the comments."#;
+    assert!(told.starts_with(section), "{told}");
+    let ended = reviewed(&Outcome::default(), &[], &[report], &Closing::TurnEnds, &[]);
+    assert!(
+        ended.starts_with(
+            "file: src/lib.rs\n  SET ASIDE AT APPLY: this region changed in the user's tree after the turn\n  began. It was not applied.\n\n"
+        ),
+        "{ended}"
+    );
+}
+
+#[test]
+fn comments_keep_every_character_and_name_their_lines() {
+    let text = "no:\n```\n\tlet x = \"a\";  \n```\n\n<b>测试 🦀</b> \"quoted\"  ";
+    let mut outcome = chapter_outcome();
+    outcome.files.truncate(1);
+    outcome.files[0].hunks = vec![HunkResult {
+        what: "lines 1-9".into(),
+        decision: Decision::Undecided,
+        rationale: Some("Not told.".into()),
+        comments: vec![
+            said(text, Place::Line { side: Side::New, line: 27 }),
+            said("why", Place::Line { side: Side::Old, line: 3 }),
+        ],
+    }];
+    outcome.not_reached = Some(1);
+    let told = reviewed(&outcome, &[], &[], &Closing::TurnEnds, &[]);
+    let indented = text.replace('\n', "\n      ");
+    assert!(
+        told.contains(&format!("    user (line 27): \"{indented}\"\n    user (old line 3): \"why\"\n")),
+        "{told}"
+    );
+    assert!(told.contains("  hunk 1 (lines 1-9): UNDECIDED\n    user"), "{told}");
+    assert!(told.contains("\n\nThe review is not finished: 1 hunk was not reached.\n\n"), "{told}");
+}
+
+#[test]
+fn a_gate_failure_is_a_consequence_of_the_rejection_only_where_something_was_rejected() {
+    let output: String = (1..=250).map(|n| format!("\u{1b}[31mline {n}\u{1b}[0m\n")).collect();
+    let gate = GateFailure { name: "test".into(), exit: 101, seconds: 12.34, output };
+    let told = reviewed(&chapter_outcome(), std::slice::from_ref(&gate), &[], &Closing::Work, &[]);
+    assert!(
+        told.contains(
+            "As a consequence of the rejection:\n\ngate test failed (exit 101, 12.3 s):\n  line 1\n"
+        ),
+        "{told}"
+    );
+    assert!(told.contains("  line 100\n  [... 50 lines left out ...]\n  line 151\n"), "{told}");
+    let mut kept = chapter_outcome();
+    kept.files.remove(0);
+    let told = reviewed(&kept, &[gate], &[], &Closing::Work, &[]);
+    assert!(told.contains("\n\nOn the state after the review:\n\ngate test"), "{told}");
+}
+
+#[test]
+fn a_long_constraint_is_elided_in_the_middle_and_a_reproposal_is_named_under_it() {
+    let new: String = (1..=50).map(|n| format!("line {n}\n")).collect();
+    let mut long = constraint("", &new, &["first", "second"]);
+    long.reproposed = true;
+    let told = gates_failed(&[], &[long]);
+    let head = "src/auth.rs, round 1 -- \"first\"\n-- \"second\"\n  +line 1\n";
+    assert!(told.contains(head), "{told}");
+    assert!(told.contains("  +line 20\n  [... 10 lines left out ...]\n  +line 31\n"), "{told}");
+    assert!(told.ends_with("  +line 50\n  you re-proposed a rejected change. Do not."), "{told}");
+}

@@ -1,0 +1,118 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Over, Turn};
+use crate::path::RepoPath;
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// The kind.
+    pub kind: EndingKind,
+    /// Files written, with the number of hunks that landed or were there already.
+    pub applied: Vec<(RepoPath, u32)>,
+    /// Files with hunks set aside, and how many.
+    pub set_aside: Vec<(RepoPath, u32)>,
+    /// Re-proposals counted.
+    pub reproposals: u32,
+    /// Rounds.
+    pub rounds: u32,
+}
+
+/// The kinds of ending. Where several fit, the first of them in this order holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EndingKind {
+    /// Model, network or disk failed, and the user ended the turn.
+    Failed,
+    /// Nothing was applied, since this gate is red.
+    Red {
+        /// The gate.
+        gate: String,
+    },
+    /// The user interrupted.
+    Interrupted,
+    /// Too many re-proposals.
+    Floor,
+    /// The user refused the round whole.
+    Refused,
+    /// The review was stopped partway.
+    Stopped {
+        /// Hunks not reached.
+        undecided: usize,
+    },
+    /// Something was to be answered, and no round was left.
+    OutOfRounds,
+    /// Accepted hunks are in the user's tree.
+    Applied,
+    /// Nothing reached the user's tree.
+    Answered,
+}
+
+impl Turn {
+    /// The ending, where nothing more is to be done; `red` names the gate that held the apply up.
+    pub(super) fn ending(&self, red: Option<String>) -> Ending {
+        let mut applied: Vec<(RepoPath, u32)> = Vec::new();
+        let mut set_aside: Vec<(RepoPath, u32)> = Vec::new();
+        for file in &self.applied {
+            let count = file.landed + file.already_there;
+            match applied.iter_mut().find(|(path, _)| *path == file.path) {
+                Some((_, sum)) => *sum += count,
+                None if count > 0 => applied.push((file.path.clone(), count)),
+                None => {}
+            }
+            set_aside.retain(|(path, _)| *path != file.path);
+            if let Some(aside) = &file.set_aside {
+                set_aside.push((file.path.clone(), aside.hunks));
+            }
+        }
+        // `Over` is declared in the order of precedence; a red state comes right after a failure.
+        let kind = match (self.over.first(), red) {
+            (Some(Over::Failed), _) => EndingKind::Failed,
+            (_, Some(gate)) => EndingKind::Red { gate },
+            (Some(Over::Interrupted), _) => EndingKind::Interrupted,
+            (Some(Over::Floor), _) => EndingKind::Floor,
+            (Some(Over::Refused), _) => EndingKind::Refused,
+            (Some(Over::Stopped { undecided }), _) if *undecided > 0 => {
+                EndingKind::Stopped { undecided: *undecided }
+            }
+            (Some(Over::OutOfRounds), _) => EndingKind::OutOfRounds,
+            _ if !applied.is_empty() => EndingKind::Applied,
+            _ => EndingKind::Answered,
+        };
+        Ending { kind, applied, set_aside, reproposals: self.reproposals, rounds: self.round.0 }
+    }
+}
+
+impl Ending {
+    /// The one line of the status bar.
+    pub fn line(&self) -> String {
+        let hunks: u32 = self.applied.iter().map(|(_, hunks)| hunks).sum();
+        let applied = (hunks > 0).then(|| {
+            format!("pplied {} in {}", count(hunks, "hunk"), count(self.applied.len() as u32, "file"))
+        });
+        let sentence = |what: &str| match &applied {
+            Some(applied) => format!("{what}. A{applied}"),
+            None => format!("{what}, nothing applied"),
+        };
+        let mut line = match &self.kind {
+            EndingKind::Failed => sentence("Failed"),
+            EndingKind::Red { gate } => format!("Red, not applied: {gate} failed"),
+            EndingKind::Interrupted => sentence(&format!("Interrupted in round {}", self.rounds)),
+            EndingKind::Floor => sentence(&format!("Floor: {}", count(self.reproposals, "re-proposal"))),
+            EndingKind::Refused => sentence("Refused"),
+            EndingKind::Stopped { undecided } => sentence(&format!("Stopped partway, {undecided} undecided")),
+            EndingKind::OutOfRounds => sentence(&format!("Out of rounds ({})", self.rounds)),
+            EndingKind::Applied => applied.map_or_else(String::new, |applied| format!("A{applied}")),
+            EndingKind::Answered => "Answered, nothing was changed".into(),
+        };
+        if !self.set_aside.is_empty() {
+            let hunks: u32 = self.set_aside.iter().map(|(_, hunks)| hunks).sum();
+            let files: Vec<String> = self.set_aside.iter().map(|(path, _)| path.display()).collect();
+            line.push_str(&format!(", {hunks} set aside in {}", files.join(", ")));
+        }
+        line
+    }
+}
+
+fn count(number: u32, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,561 @@
+use super::{
+    AcceptedHunk, Cause, Effect, Finish, GateResult, GateRun, GateTarget, Held, Input, Over, Phase,
+    RedChoice, Refused, Resume, Tally, Turn,
+};
+use crate::{
+    apply::FileReport,
+    constraint::{Constraint, Standing, repeated_share, reproposals},
+    diff::{Hunk, Item},
+    id::{ConstraintId, HunkId, TreeId},
+    message::{self, Closing, Decision, GateFailure, HunkResult, Outcome},
+    review::{Review, Verdict, runs_on_your_machine},
+};
+
+/// The next state and what is to be done, or why `input` changes nothing.
+///
+/// # Errors
+/// [`Refused`] where the input does not fit the state, as the table of this module says.
+pub fn step(turn: &Turn, input: Input) -> Result<(Turn, Vec<Effect>), Refused> {
+    let mut next = turn.clone();
+    let effects = next.take(input)?;
+    Ok((next, effects))
+}
+
+impl Turn {
+    fn take(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+        match input {
+            Input::Restarted => Ok(self.restarted()),
+            Input::Interrupt => self.interrupt(),
+            Input::Lift(constraint) => self.lift(&constraint),
+            input => match std::mem::replace(&mut self.phase, Phase::Snapshot) {
+                Phase::Snapshot => self.in_snapshot(input),
+                Phase::Model => self.in_model(input),
+                Phase::Held(held) => self.in_held(*held.from, input),
+                Phase::Reading => self.in_reading(input),
+                Phase::Screening(review) => self.in_screening(review, input),
+                Phase::Gates { review, tree, on } => self.in_gates(review, tree, on, input),
+                Phase::Review(review) => self.in_review(review, input),
+                Phase::Composing { .. } => self.in_composing(input),
+                Phase::AcceptedGates => self.in_accepted_gates(input),
+                Phase::Red => self.in_red(input),
+                Phase::Apply => self.in_apply(input),
+                Phase::Ended(_) => Err(Refused::NotNow),
+            },
+        }
+    }
+
+    fn in_snapshot(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+        let Input::Begun { base } = input else { return Err(Refused::NotNow) };
+        self.accepted = base.clone();
+        self.asked_on = base.clone();
+        self.base = base;
+        self.phase = Phase::Model;
+        Ok(vec![Effect::AskModel { message: self.opening.clone() }])
+    }
+
+    fn in_model(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+        match input {
+            Input::ModelStopped { words } => {
+                self.words = words;
+                Ok(self.read_worktree())
+            }
+            // A model that fails while it is being stopped has stopped.
+            Input::ModelFailed { .. } if self.is_interrupted() => Ok(self.read_worktree()),
+            Input::ModelFailed { reason } => {
+                self.phase = Phase::Held(Held { reason, cause: Cause::Failed, from: Box::new(Phase::Model) });
+                Ok(Vec::new())
+            }
+            _ => Err(Refused::NotNow),
+        }
+    }
+
+    fn read_worktree(&mut self) -> Vec<Effect> {
+        self.phase = Phase::Reading;
+        vec![Effect::ReadWorktree { accepted: self.accepted.clone() }]
+    }
+
+    fn in_held(&mut self, from: Phase, input: Input) -> Result<Vec<Effect>, Refused> {
+        let Input::Resume(how) = input else { return Err(Refused::NotNow) };
+        match (how, from) {
+            (Resume::Continue, Phase::Model) => {
+                self.attempt += 1;
+                self.phase = Phase::Model;
+                Ok(vec![Effect::AskModel { message: message::go_on(&self.constraints) }])
+            }
+            (Resume::Review, Phase::Model) => Ok(self.read_worktree()),
+            (Resume::Continue, Phase::Gates { review, tree, .. }) => Ok(self.test(review, tree)),
+            (Resume::Review, Phase::Gates { review, .. }) => Ok(self.open(review)),
+            (Resume::Continue, Phase::AcceptedGates) => Ok(self.test_accepted()),
+            (Resume::Continue, Phase::Apply) => Ok(self.apply()),
+            // What no gate has seen, or what could not be written, is not applied by ending the turn.
+            (Resume::Discard, Phase::Apply | Phase::AcceptedGates) => {
+                self.over.insert(Over::Failed);
+                Ok(self.end(None))
+            }
+            (Resume::Discard, _) => {
+                self.over.insert(Over::Failed);
+                Ok(self.settle())
+            }
+            _ => Err(Refused::NotNow),
+        }
+    }
+
+    fn in_reading(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+        let Input::Read { tree, files, ignored } = input else { return Err(Refused::NotNow) };
+        self.ignored = ignored;
+        if tree == self.asked_on && self.asked_for_gate {
+            self.declined = true;
+        }
+        let found = reproposals(&files, &self.constraints, self.round, self.settings.threshold);
+        for reproposal in &found {
+            if self.counted.insert(reproposal.constraint.clone()) {
+                self.reproposals += 1;
+            }
+            for constraint in &mut self.constraints {
+                constraint.reproposed |= constraint.id == reproposal.constraint;
+            }
+        }
+        self.check_floor();
+        let screened = !found.is_empty();
+        let review = Review::new(files, found);
+        if screened {
+            let hunks = review.hunks().cloned().collect();
+            self.phase = Phase::Screening(review);
+            Ok(vec![Effect::Compose { onto: self.accepted.clone(), hunks }])
+        } else {
+            Ok(self.test(review, tree))
+        }
+    }
+
+    fn check_floor(&mut self) {
+        if self.reproposals >= self.settings.floor {
+            self.over.insert(Over::Floor);
+        } else {
+            self.over.remove(&Over::Floor);
+        }
+    }
+
+    fn in_screening(&mut self, review: Review, input: Input) -> Result<Vec<Effect>, Refused> {
+        let Input::Composed { tree } = input else { return Err(Refused::NotNow) };
+        Ok(self.test(review, tree))
+    }
+
+    /// Gates on what is proposed, where they have not seen it; then the review.
+    fn test(&mut self, review: Review, tree: TreeId) -> Vec<Effect> {
+        if review.hunks().next().is_none() {
+            // An interrupt that leaves nothing new still asks about what was accepted before.
+            if self.is_interrupted() && self.accepted != self.base {
+                return self.open(review);
+            }
+            self.note_review(&review);
+            return self.settle();
+        }
+        let interrupted = self.is_interrupted();
+        if interrupted || self.settings.gates.is_empty() || self.results.contains_key(&tree) {
+            return self.tested(review, tree);
+        }
+        let effect = Effect::RunGates {
+            on: GateTarget::Proposed,
+            tree: tree.clone(),
+            names: self.settings.gates.clone(),
+        };
+        self.phase = Phase::Gates { review, tree, on: GateTarget::Proposed };
+        vec![effect]
+    }
+
+    fn in_gates(
+        &mut self,
+        review: Review,
+        tree: TreeId,
+        on: GateTarget,
+        input: Input,
+    ) -> Result<Vec<Effect>, Refused> {
+        let Input::GatesRan { tree: ran_on, runs } = input else { return Err(Refused::NotNow) };
+        match on {
+            GateTarget::Base if ran_on == self.base => {
+                let red = runs.into_iter().filter(|run| matches!(run.result, GateResult::Red { .. }));
+                self.red_before.extend(red.map(|run| run.name));
+                Ok(self.open(review))
+            }
+            GateTarget::Proposed if ran_on == tree => {
+                self.keep_results(&tree, runs);
+                Ok(self.tested(review, tree))
+            }
+            _ => Err(Refused::NotNow),
+        }
+    }
+
+    fn keep_results(&mut self, tree: &TreeId, runs: Vec<GateRun>) {
+        self.latest = runs.clone();
+        // What the user stopped has not seen the tree.
+        if runs.iter().all(|run| run.result != GateResult::Stopped) {
+            self.results.insert(tree.clone(), runs);
+        }
+    }
+
+    fn tested(&mut self, review: Review, tree: TreeId) -> Vec<Effect> {
+        let red = self.failures(&tree);
+        if let Some(runs) = self.results.get(&tree) {
+            self.latest = runs.clone();
+        }
+        if red.is_empty() || self.is_interrupted() {
+            return self.open(review);
+        }
+        let may_try = self.attempt < self.settings.attempts && !self.declined && self.over.is_empty();
+        if may_try {
+            self.attempt += 1;
+            self.asked_on = tree;
+            self.asked_for_gate = true;
+            self.phase = Phase::Model;
+            return vec![Effect::AskModel { message: message::gates_failed(&red, &self.constraints) }];
+        }
+        let unknown: Vec<String> = red
+            .into_iter()
+            .map(|failure| failure.name)
+            .filter(|name| !self.run_on_base.contains(name))
+            .collect();
+        if unknown.is_empty() {
+            return self.open(review);
+        }
+        self.run_on_base.extend(unknown.iter().cloned());
+        let effect = Effect::RunGates { on: GateTarget::Base, tree: self.base.clone(), names: unknown };
+        self.phase = Phase::Gates { review, tree, on: GateTarget::Base };
+        vec![effect]
+    }
+
+    /// The gates that are red on `tree`, but for those that were red before the turn.
+    fn failures(&self, tree: &TreeId) -> Vec<GateFailure> {
+        let runs = self.results.get(tree).map(Vec::as_slice).unwrap_or_default();
+        runs.iter()
+            .filter(|run| !self.red_before.contains(&run.name))
+            .filter_map(|run| match run.result {
+                GateResult::Red { exit } => Some(GateFailure {
+                    name: run.name.clone(),
+                    exit,
+                    seconds: run.seconds,
+                    output: run.output.clone(),
+                }),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn open(&mut self, review: Review) -> Vec<Effect> {
+        for constraint in &mut self.constraints {
+            if constraint.answered.is_none() && constraint.round < self.round {
+                constraint.answered = Some(self.round);
+            }
+        }
+        let hunks = review.hunks().count();
+        self.phase = Phase::Review(review);
+        vec![Effect::OpenReview { hunks }]
+    }
+
+    fn in_review(&mut self, mut review: Review, input: Input) -> Result<Vec<Effect>, Refused> {
+        match input {
+            Input::Decide { hunk, verdict } if review.has(&hunk) => review.decide(hunk, verdict),
+            Input::Comment(comment) if review.has(&comment.hunk) => review.comment(comment),
+            Input::Uncomment(id) => review.uncomment(&id).then_some(()).ok_or(Refused::Stale)?,
+            Input::Decide { .. } | Input::Comment(_) => return Err(Refused::Stale),
+            Input::Ask(hunk) => {
+                let asked = review.ask_about(&hunk).ok_or(Refused::Stale)?;
+                let still_refused = review.refused().any(|(other, _)| other.constraint == asked.constraint);
+                if !still_refused && self.counted.remove(&asked.constraint) {
+                    self.reproposals -= 1;
+                    self.check_floor();
+                    for constraint in &mut self.constraints {
+                        constraint.reproposed &= constraint.id != asked.constraint;
+                    }
+                }
+            }
+            Input::Finish(how) => return self.finish(review, how),
+            _ => return Err(Refused::NotNow),
+        }
+        self.phase = Phase::Review(review);
+        Ok(Vec::new())
+    }
+
+    fn finish(&mut self, mut review: Review, how: Finish) -> Result<Vec<Effect>, Refused> {
+        let nothing_new = review.hunks().next().is_none();
+        match how {
+            Finish::Decided => {}
+            Finish::AcceptAll => {
+                review.decide_rest(Verdict::Accepted, |path| runs_on_your_machine(path).is_none());
+            }
+            Finish::RefuseAll => {
+                let all: Vec<HunkId> = review.hunks().map(|hunk| hunk.id.clone()).collect();
+                all.into_iter().for_each(|hunk| review.decide(hunk, Some(Verdict::Rejected)));
+                self.over.insert(Over::Refused);
+            }
+            Finish::RefuseRest => review.decide_rest(Verdict::Rejected, |_| true),
+            Finish::Stop => {
+                self.over.insert(Over::Stopped { undecided: review.undecided() });
+            }
+        }
+        if review.undecided() > 0 && how != Finish::Stop {
+            return Err(Refused::Undecided { count: review.undecided() });
+        }
+        let mut effects = vec![Effect::Reviewed(self.note_review(&review))];
+        if nothing_new && how == Finish::RefuseAll {
+            // The brief of an interrupted turn without new hunks offers to discard what was accepted.
+            self.accepted = self.base.clone();
+            effects.extend(self.end(None));
+            return Ok(effects);
+        }
+        let accepted: Vec<Hunk> = review.with_verdict(Verdict::Accepted).cloned().collect();
+        self.phase = Phase::Composing { hunks: accepted.clone() };
+        effects.push(Effect::Compose { onto: self.accepted.clone(), hunks: accepted });
+        Ok(effects)
+    }
+
+    /// Takes over what a review decided: constraints, what it accepts, and what is to be told.
+    fn note_review(&mut self, review: &Review) -> Tally {
+        let accepted: Vec<&Hunk> = review.with_verdict(Verdict::Accepted).collect();
+        let rejected: Vec<&Hunk> = review.with_verdict(Verdict::Rejected).collect();
+        for constraint in &mut self.constraints {
+            if accepted.iter().any(|hunk| repeated_share(constraint, hunk, self.settings.threshold).is_some())
+            {
+                constraint.standing = Standing::Lifted;
+            }
+        }
+        self.accepted_so_far.extend(
+            accepted.iter().map(|hunk| AcceptedHunk { path: hunk.path.clone(), hunk: hunk.id.clone() }),
+        );
+        for hunk in &rejected {
+            self.constraints.push(Constraint {
+                id: ConstraintId(format!("{}-{}", self.round, hunk.id)),
+                round: self.round,
+                hunk: (*hunk).clone(),
+                comments: review.comments_on(&hunk.id).map(|comment| comment.text.clone()).collect(),
+                standing: Standing::Holds,
+                answered: None,
+                reproposed: false,
+                place: place(hunk, &accepted),
+            });
+        }
+        let mut outcome = review.outcome();
+        let stopped = self.over.iter().any(|over| matches!(over, Over::Stopped { .. }));
+        outcome.not_reached = (stopped && review.undecided() > 0).then(|| review.undecided());
+        if !outcome.files.is_empty() {
+            self.untold = Some(outcome);
+        }
+        Tally {
+            accepted: accepted.len(),
+            rejected: rejected.len(),
+            undecided: review.undecided(),
+            comments: review.comments().len(),
+            reproposed: review.refused().count(),
+        }
+    }
+
+    fn in_composing(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+        let Input::Composed { tree } = input else { return Err(Refused::NotNow) };
+        self.accepted = tree;
+        let seen = self.results.contains_key(&self.accepted);
+        if self.accepted == self.base || seen || self.settings.gates.is_empty() {
+            if let Some(runs) = self.results.get(&self.accepted) {
+                self.latest = runs.clone();
+            }
+            return Ok(self.settle());
+        }
+        Ok(self.test_accepted())
+    }
+
+    fn test_accepted(&mut self) -> Vec<Effect> {
+        self.phase = Phase::AcceptedGates;
+        vec![Effect::RunGates {
+            on: GateTarget::Accepted,
+            tree: self.accepted.clone(),
+            names: self.settings.gates.clone(),
+        }]
+    }
+
+    fn in_accepted_gates(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+        match input {
+            Input::GatesRan { tree, runs } if tree == self.accepted => {
+                self.keep_results(&tree, runs);
+                Ok(self.settle())
+            }
+            _ => Err(Refused::NotNow),
+        }
+    }
+
+    /// The rule of section 2: another round, the Red choice, the end, or apply.
+    fn settle(&mut self) -> Vec<Effect> {
+        let changed = self.accepted != self.base;
+        let failures = if changed { self.failures(&self.accepted) } else { Vec::new() };
+        let unseen = changed && !self.settings.gates.is_empty() && !self.results.contains_key(&self.accepted);
+        let stopped = unseen && self.latest.iter().any(|run| run.result == GateResult::Stopped);
+        let red = !failures.is_empty() || stopped;
+        let wants_round = self.untold.as_ref().is_some_and(asks_for_answer) || (red && !self.declined);
+        if wants_round && self.over.is_empty() && self.round.0 >= self.settings.max_rounds {
+            self.over.insert(Over::OutOfRounds);
+        }
+        if wants_round && self.over.is_empty() {
+            return self.next_round(&failures, &[]);
+        }
+        if red {
+            self.phase = Phase::Red;
+            return Vec::new();
+        }
+        if changed { self.apply() } else { self.end(None) }
+    }
+
+    fn next_round(&mut self, failures: &[GateFailure], aside: &[FileReport]) -> Vec<Effect> {
+        let outcome = self.untold.take().unwrap_or_default();
+        let message = message::reviewed(&outcome, failures, aside, &Closing::Work, &self.constraints);
+        self.round = self.round.next();
+        self.attempt = 1;
+        self.asked_on = self.accepted.clone();
+        self.asked_for_gate = !failures.is_empty();
+        self.declined = false;
+        self.counted.clear();
+        self.phase = Phase::Model;
+        vec![Effect::AskModel { message }]
+    }
+
+    fn apply(&mut self) -> Vec<Effect> {
+        self.phase = Phase::Apply;
+        vec![Effect::Apply { base: self.base.clone(), accepted: self.accepted.clone() }]
+    }
+
+    fn in_red(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+        let Input::Choose(choice) = input else { return Err(Refused::NotNow) };
+        match choice {
+            RedChoice::ApplyAnyway => Ok(self.apply()),
+            RedChoice::RunAgain => {
+                self.results.remove(&self.accepted);
+                Ok(self.test_accepted())
+            }
+            RedChoice::Discard => {
+                let failed = self.failures(&self.accepted).into_iter().map(|failure| failure.name).next();
+                let stopped = || {
+                    let stopped = self.latest.iter().find(|run| run.result == GateResult::Stopped);
+                    stopped.map(|run| run.name.clone()).unwrap_or_default()
+                };
+                Ok(self.end(Some(failed.unwrap_or_else(stopped))))
+            }
+        }
+    }
+
+    fn in_apply(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+        match input {
+            Input::Applied { files, base } => {
+                self.accepted = base.clone();
+                self.base = base;
+                let aside: Vec<FileReport> =
+                    files.iter().filter(|file| file.set_aside.is_some()).cloned().collect();
+                self.applied.extend(files);
+                if aside.is_empty() || !self.over.is_empty() {
+                    return Ok(self.end_told(None, &aside));
+                }
+                if self.round.0 >= self.settings.max_rounds {
+                    self.over.insert(Over::OutOfRounds);
+                    return Ok(self.end_told(None, &aside));
+                }
+                Ok(self.next_round(&[], &aside))
+            }
+            Input::ApplyRefused { reason } => {
+                self.phase = Phase::Held(Held { reason, cause: Cause::Failed, from: Box::new(Phase::Apply) });
+                Ok(Vec::new())
+            }
+            _ => Err(Refused::NotNow),
+        }
+    }
+
+    fn end(&mut self, red: Option<String>) -> Vec<Effect> {
+        self.end_told(red, &[])
+    }
+
+    /// Ends the turn. Where no round answered the last review, the model reads it with the next prompt.
+    fn end_told(&mut self, red: Option<String>, aside: &[FileReport]) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let outcome = self.untold.take();
+        if !self.over.is_empty() || red.is_some() || !aside.is_empty() {
+            let closing = red.clone().map_or(Closing::TurnEnds, Closing::NothingApplied);
+            let told = outcome.unwrap_or_default();
+            if !told.files.is_empty() || !aside.is_empty() || red.is_some() {
+                let message = message::reviewed(&told, &[], aside, &closing, &[]);
+                effects.push(Effect::TellNext { message });
+            }
+        }
+        let ending = self.ending(red);
+        self.phase = Phase::Ended(ending.clone());
+        effects.push(Effect::End(ending));
+        effects
+    }
+
+    fn interrupt(&mut self) -> Result<Vec<Effect>, Refused> {
+        let effect = match self.phase {
+            Phase::Model => Effect::StopModel,
+            Phase::Gates { .. } | Phase::AcceptedGates => Effect::StopGates,
+            _ => return Err(Refused::NotNow),
+        };
+        self.over.insert(Over::Interrupted);
+        Ok(vec![effect])
+    }
+
+    fn lift(&mut self, id: &ConstraintId) -> Result<Vec<Effect>, Refused> {
+        let constraint =
+            self.constraints.iter_mut().find(|constraint| constraint.id == *id).ok_or(Refused::Stale)?;
+        constraint.standing = Standing::Lifted;
+        Ok(Vec::new())
+    }
+
+    /// What had not been reported is asked for again; model and gates wait for the user's word.
+    fn restarted(&mut self) -> Vec<Effect> {
+        let held = |reason: &str, from: &Phase| {
+            Phase::Held(Held { reason: reason.into(), cause: Cause::CutOff, from: Box::new(from.clone()) })
+        };
+        match &self.phase {
+            Phase::Model => {
+                self.phase =
+                    held("Heph was closed while the model worked. What it changed is kept.", &Phase::Model)
+            }
+            phase @ (Phase::Gates { .. } | Phase::AcceptedGates) => {
+                self.phase = held("Heph was closed while the gates ran.", phase)
+            }
+            Phase::Snapshot => return vec![Effect::Begin],
+            Phase::Reading => return vec![Effect::ReadWorktree { accepted: self.accepted.clone() }],
+            Phase::Screening(review) => {
+                let hunks = review.hunks().cloned().collect();
+                return vec![Effect::Compose { onto: self.accepted.clone(), hunks }];
+            }
+            Phase::Composing { hunks } => {
+                return vec![Effect::Compose { onto: self.accepted.clone(), hunks: hunks.clone() }];
+            }
+            Phase::Apply => {
+                return vec![Effect::Apply { base: self.base.clone(), accepted: self.accepted.clone() }];
+            }
+            Phase::Held(_) | Phase::Review(_) | Phase::Red | Phase::Ended(_) => {}
+        }
+        Vec::new()
+    }
+}
+
+/// Whether a review leaves something for the model to answer.
+fn asks_for_answer(outcome: &Outcome) -> bool {
+    outcome.files.iter().any(|file| {
+        let asks = |hunk: &HunkResult| hunk.decision == Decision::Rejected || !hunk.comments.is_empty();
+        !file.reproposed.is_empty() || file.hunks.iter().any(asks)
+    })
+}
+
+/// The line of the next accepted state at which a rejected hunk would lie, the accepted ones in place.
+fn place(rejected: &Hunk, accepted: &[&Hunk]) -> usize {
+    let first_line = |hunk: &Hunk| match &hunk.item {
+        Item::Lines { edits, .. } => edits.first().map_or(0, |edit| edit.old_start),
+        _ => 0,
+    };
+    let start = first_line(rejected);
+    let shift: isize = accepted
+        .iter()
+        .filter(|hunk| hunk.path == rejected.path && first_line(hunk) < start)
+        .flat_map(|hunk| match &hunk.item {
+            Item::Lines { edits, .. } => edits.as_slice(),
+            _ => &[],
+        })
+        .map(|edit| edit.new.len() as isize - edit.old.len() as isize)
+        .sum();
+    start.saturating_add_signed(shift)
+}

@@ -1,0 +1,497 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    apply::{FileReport, Write, plan_file},
+    compose::compose,
+    constraint::Standing,
+    diff::hunks,
+    file::{File, FileChange, Mode},
+    review::Place,
+    text::Bytes,
+};
+
+type Tree = BTreeMap<RepoPath, File>;
+
+/// A world of trees in memory that carries out what a turn asks for.
+struct World {
+    turn: Turn,
+    trees: BTreeMap<TreeId, Tree>,
+    worktree: Tree,
+    user: Tree,
+    told: Vec<String>,
+    told_next: Vec<String>,
+    ended: Option<Ending>,
+    /// Whether a gate is red on a tree.
+    red: fn(&Tree) -> bool,
+}
+
+fn file(text: &str) -> File {
+    File { mode: Mode::Regular, bytes: Bytes(text.into()) }
+}
+
+fn path() -> RepoPath {
+    RepoPath::new("src/a.rs").unwrap()
+}
+
+fn tree(text: &str) -> Tree {
+    Tree::from([(path(), file(text))])
+}
+
+impl World {
+    fn start(settings: Settings, text: &str) -> World {
+        let (turn, effects) = Turn::start(settings, "Do it.".into());
+        let mut world = World {
+            turn,
+            trees: BTreeMap::new(),
+            worktree: Tree::new(),
+            user: tree(text),
+            told: Vec::new(),
+            told_next: Vec::new(),
+            ended: None,
+            red: |_| false,
+        };
+        world.carry_out(effects);
+        world
+    }
+
+    fn keep(&mut self, tree: Tree) -> TreeId {
+        let id = TreeId(format!("{tree:?}"));
+        self.trees.insert(id.clone(), tree);
+        id
+    }
+
+    fn give(&mut self, input: Input) {
+        self.try_give(input).unwrap();
+    }
+
+    fn try_give(&mut self, input: Input) -> Result<(), Refused> {
+        let logged: Input = serde_json::from_str(&serde_json::to_string(&input).unwrap()).unwrap();
+        assert_eq!(logged, input, "an input survives the log");
+        let (turn, effects) = step(&self.turn, input)?;
+        self.turn = turn;
+        self.carry_out(effects);
+        Ok(())
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Begin => {
+                    self.worktree = self.user.clone();
+                    let base = self.keep(self.user.clone());
+                    self.give(Input::Begun { base });
+                }
+                Effect::AskModel { message } => {
+                    assert!(self.turn.over.is_empty(), "the model is not asked once the turn is over");
+                    self.told.push(message);
+                }
+                Effect::ReadWorktree { accepted } => {
+                    let old = self.trees[&accepted].clone();
+                    let tree = self.keep(self.worktree.clone());
+                    let files = diff(&old, &self.worktree);
+                    self.give(Input::Read { tree, files, ignored: Vec::new() });
+                }
+                Effect::Compose { onto, hunks } => {
+                    let mut composed = self.trees[&onto].clone();
+                    let mut by_path: BTreeMap<RepoPath, Vec<&Hunk>> = BTreeMap::new();
+                    hunks.iter().for_each(|hunk| by_path.entry(hunk.path.clone()).or_default().push(hunk));
+                    for (path, hunks) in by_path {
+                        match compose(composed.get(&path), &hunks).unwrap() {
+                            Some(file) => composed.insert(path, file),
+                            None => composed.remove(&path),
+                        };
+                    }
+                    self.worktree = composed.clone();
+                    let tree = self.keep(composed);
+                    self.give(Input::Composed { tree });
+                }
+                Effect::RunGates { tree, names, .. } => {
+                    let red = (self.red)(&self.trees[&tree]);
+                    let result = if red { GateResult::Red { exit: 1 } } else { GateResult::Green };
+                    let run = |name: &String| GateRun {
+                        name: name.clone(),
+                        result: result.clone(),
+                        seconds: 1.0,
+                        output: "it broke\n".into(),
+                    };
+                    self.give(Input::GatesRan { tree, runs: names.iter().map(run).collect() });
+                }
+                Effect::Apply { base, accepted } => self.apply(&base, &accepted),
+                Effect::TellNext { message } => self.told_next.push(message),
+                Effect::End(ending) => self.ended = Some(ending),
+                Effect::StopModel => self.give(Input::ModelStopped { words: String::new() }),
+                Effect::StopGates | Effect::OpenReview { .. } | Effect::Reviewed(_) => {}
+            }
+        }
+    }
+
+    fn apply(&mut self, base: &TreeId, accepted: &TreeId) {
+        let (base, accepted) = (self.trees[base].clone(), self.trees[accepted].clone());
+        let mut files = Vec::new();
+        for file in diff(&base, &accepted) {
+            let path = file.path;
+            let plan = plan_file(base.get(&path), accepted.get(&path), self.user.get(&path));
+            match plan.write {
+                Write::Leave => {}
+                Write::Put(file) => drop(self.user.insert(path.clone(), file)),
+                Write::Delete => drop(self.user.remove(&path)),
+            }
+            let current = self.user.get(&path).cloned();
+            let (landed, already_there, set_aside) = (plan.landed, plan.already_there, plan.set_aside);
+            files.push(FileReport { path, landed, already_there, set_aside, current });
+        }
+        self.worktree = self.user.clone();
+        let base = self.keep(self.user.clone());
+        self.give(Input::Applied { files, base });
+    }
+
+    fn model_writes(&mut self, text: &str) {
+        self.worktree = tree(text);
+        self.give(Input::ModelStopped { words: "Done.".into() });
+    }
+
+    fn verdicts(&mut self, verdicts: &[(Verdict, &str)]) {
+        let hunks: Vec<HunkId> = self.turn.review().unwrap().hunks().map(|hunk| hunk.id.clone()).collect();
+        assert_eq!(hunks.len(), verdicts.len());
+        for (number, (hunk, (verdict, comment))) in hunks.into_iter().zip(verdicts).enumerate() {
+            if !comment.is_empty() {
+                let id = CommentId(number.to_string());
+                let text = (*comment).to_owned();
+                self.give(Input::Comment(Comment { id, hunk: hunk.clone(), text, place: Place::Hunk }));
+            }
+            self.give(Input::Decide { hunk, verdict: Some(*verdict) });
+        }
+        self.give(Input::Finish(Finish::Decided));
+    }
+
+    fn user_text(&self) -> &str {
+        std::str::from_utf8(&self.user[&path()].bytes.0).unwrap()
+    }
+
+    fn kind(&self) -> &EndingKind {
+        &self.ended.as_ref().expect("the turn has ended").kind
+    }
+}
+
+fn diff(old: &Tree, new: &Tree) -> Vec<FileHunks> {
+    let paths: BTreeSet<&RepoPath> = old.keys().chain(new.keys()).collect();
+    let changed = paths.into_iter().filter(|path| old.get(path) != new.get(path));
+    changed
+        .map(|path| {
+            let change =
+                FileChange { path: path.clone(), old: old.get(path).cloned(), new: new.get(path).cloned() };
+            hunks(&change)
+        })
+        .collect()
+}
+
+fn base() -> String {
+    (1..=40).map(|n| format!("line {n}\n")).collect()
+}
+
+fn changed(text: &str, lines: &[(u32, &str)]) -> String {
+    lines
+        .iter()
+        .fold(text.to_owned(), |text, (n, new)| text.replace(&format!("line {n}\n"), &format!("{new}\n")))
+}
+
+const ACCEPT: (Verdict, &str) = (Verdict::Accepted, "");
+const REJECT: (Verdict, &str) = (Verdict::Rejected, "");
+
+fn with_gate() -> Settings {
+    Settings { gates: vec!["test".into()], ..Settings::default() }
+}
+
+#[test]
+fn a_rejection_with_a_comment_starts_a_round_that_shows_only_the_new_change() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(5, "let secret = env"), (30, "thirty")]));
+    world.verdicts(&[(Verdict::Rejected, "from the config"), ACCEPT]);
+    assert_eq!(world.turn.round(), RoundNo(2));
+    assert_eq!(world.user_text(), base(), "nothing is in the user's tree before the turn ends");
+    assert_eq!(world.worktree, tree(&changed(&base(), &[(30, "thirty")])), "the rejected change is gone");
+    let told = world.told.last().unwrap();
+    assert_eq!(told.matches("src/a.rs, round 1 -- \"from the config\"").count(), 1, "{told}");
+    let answer = changed(&base(), &[(5, "let secret = config"), (30, "thirty")]);
+    world.model_writes(&answer);
+    let review = world.turn.review().unwrap();
+    let hunk = review.hunks().next().unwrap();
+    assert_eq!((review.hunks().count(), hunk.what().as_str()), (1, "lines 2-8"));
+    assert_eq!(world.turn.answered_by(hunk).unwrap().comments, ["from the config"]);
+    world.verdicts(&[ACCEPT]);
+    assert_eq!(world.user_text(), answer);
+    assert_eq!(world.ended.as_ref().unwrap().line(), "Applied 2 hunks in 1 file");
+}
+
+#[test]
+fn two_reproposals_end_the_turn_and_what_was_accepted_is_applied() {
+    let mut world = World::start(Settings::default(), &base());
+    let both = changed(&base(), &[(5, "let a = 1;"), (30, "thirty")]);
+    world.model_writes(&both);
+    world.verdicts(&[REJECT, ACCEPT]);
+    world.model_writes(&both);
+    assert!(world.turn.review().is_none(), "a round whose hunks are all re-proposed opens no review");
+    assert_eq!((world.turn.round(), world.turn.reproposals()), (RoundNo(3), 1));
+    assert!(world.told.last().unwrap().contains("  re-proposed hunk (lines 2-8): REJECTED"));
+    assert!(world.told.last().unwrap().ends_with("you re-proposed a rejected change. Do not."));
+    let asked = world.told.len();
+    world.model_writes(&both);
+    assert_eq!(world.kind(), &EndingKind::Floor);
+    assert_eq!(world.told.len(), asked, "the model gets no further round");
+    assert_eq!(world.user_text(), changed(&base(), &[(30, "thirty")]));
+    assert_eq!(world.ended.as_ref().unwrap().line(), "Floor: 2 re-proposals. Applied 1 hunk in 1 file");
+}
+
+#[test]
+fn asking_about_a_reproposal_takes_its_count_back_and_accepting_it_lifts_the_constraint() {
+    let mut world = World::start(Settings::default(), &base());
+    let both = changed(&base(), &[(5, "let a = 1;"), (30, "thirty")]);
+    world.model_writes(&both);
+    world.verdicts(&[REJECT, REJECT]);
+    world.model_writes(&changed(&both, &[(20, "twenty")]));
+    let refused: Vec<HunkId> =
+        world.turn.review().unwrap().refused().map(|(_, hunk)| hunk.id.clone()).collect();
+    assert_eq!((refused.len(), world.turn.reproposals()), (2, 2));
+    world.give(Input::Ask(refused[0].clone()));
+    assert_eq!(world.turn.reproposals(), 1);
+    assert!(world.turn.over.is_empty(), "below the floor again");
+    world.verdicts(&[ACCEPT, ACCEPT]);
+    assert_eq!(world.turn.constraints()[0].standing, Standing::Lifted);
+    assert_eq!(world.turn.constraints()[1].standing, Standing::Holds);
+    assert_eq!(world.turn.round(), RoundNo(3), "the other re-proposal starts a round");
+}
+
+#[test]
+fn a_red_accepted_state_goes_back_as_a_consequence_and_is_never_applied() {
+    let mut world = World::start(with_gate(), &base());
+    world.red = |tree| tree[&path()].bytes.0.windows(6).filter(|part| part == b"broken").count() == 1;
+    world.model_writes(&changed(&base(), &[(5, "broken a"), (30, "broken b")]));
+    world.verdicts(&[REJECT, ACCEPT]);
+    let told = world.told.last().unwrap();
+    assert!(
+        told.contains(
+            "As a consequence of the rejection:\n\ngate test failed (exit 1, 1.0 s):\n  it broke\n"
+        ),
+        "{told}"
+    );
+    let kept = changed(&base(), &[(30, "broken b")]);
+    world.model_writes(&kept);
+    assert_eq!(world.turn.phase(), &Phase::Red, "declined: the user chooses");
+    assert_eq!(world.user_text(), base());
+    world.give(Input::Choose(RedChoice::Discard));
+    assert_eq!(world.kind(), &EndingKind::Red { gate: "test".into() });
+    assert!(world.told_next[0].contains("Nothing was applied: gate test failed."), "{}", world.told_next[0]);
+    assert_eq!(world.user_text(), base());
+}
+
+#[test]
+fn a_red_gate_sends_the_model_back_until_its_attempts_are_used_up() {
+    let mut world = World::start(with_gate(), &base());
+    world.red = |tree| *tree != self::tree(&base());
+    for attempt in 1..=3 {
+        assert_eq!(world.turn.attempt(), attempt);
+        world.model_writes(&changed(&base(), &[(5, &format!("try {attempt}"))]));
+    }
+    assert!(world.turn.review().is_some(), "the review opens red");
+    assert_eq!(world.told.len(), 3);
+}
+
+#[test]
+fn a_gate_that_was_red_before_the_turn_holds_up_nothing() {
+    let mut world = World::start(with_gate(), &base());
+    world.red = |_| true;
+    world.model_writes(&changed(&base(), &[(5, "five")]));
+    world.give(Input::ModelStopped { words: "I cannot mend that.".into() });
+    assert!(world.turn.is_red_before("test"));
+    world.verdicts(&[ACCEPT]);
+    assert_eq!(world.kind(), &EndingKind::Applied);
+}
+
+#[test]
+fn an_interrupted_turn_is_reviewed_and_ends_without_a_round() {
+    let mut world = World::start(Settings::default(), &base());
+    world.worktree = tree(&changed(&base(), &[(5, "five"), (30, "thirty")]));
+    world.give(Input::Interrupt);
+    assert!(world.turn.is_interrupted());
+    world.verdicts(&[ACCEPT, (Verdict::Rejected, "no")]);
+    assert_eq!(world.ended.as_ref().unwrap().line(), "Interrupted in round 1. Applied 1 hunk in 1 file");
+    assert!(world.told_next[0].contains("The turn ends here."));
+}
+
+#[test]
+fn an_interrupt_without_a_change_ends_at_once() {
+    let mut world = World::start(Settings::default(), &base());
+    world.give(Input::Interrupt);
+    assert_eq!(world.kind(), &EndingKind::Interrupted);
+}
+
+#[test]
+fn a_set_aside_hunk_gets_a_round_against_the_users_text() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(5, "five"), (30, "thirty")]));
+    world.user = tree(&changed(&base(), &[(5, "my five")]));
+    world.verdicts(&[ACCEPT, ACCEPT]);
+    assert_eq!(world.turn.round(), RoundNo(2));
+    assert!(world.told.last().unwrap().contains("  SET ASIDE AT APPLY: this region changed"));
+    assert_eq!(world.user_text(), changed(&base(), &[(5, "my five"), (30, "thirty")]));
+    assert_eq!(world.worktree, world.user, "the next edit is against what is really there");
+    world.model_writes(&world.user_text().to_owned());
+    assert_eq!(world.ended.as_ref().unwrap().line(), "Applied 1 hunk in 1 file, 1 set aside in src/a.rs");
+}
+
+#[test]
+fn a_failure_holds_the_turn_and_a_restart_never_starts_the_model() {
+    let mut world = World::start(Settings::default(), &base());
+    world.give(Input::ModelFailed { reason: "no network".into() });
+    assert!(matches!(world.turn.phase(), Phase::Held(held) if held.cause == Cause::Failed));
+    world.give(Input::Resume(Resume::Continue));
+    assert_eq!((world.told.len(), world.turn.attempt()), (2, 2));
+    world.worktree = tree(&changed(&base(), &[(5, "five")]));
+    world.give(Input::Restarted);
+    assert!(matches!(world.turn.phase(), Phase::Held(held) if held.cause == Cause::CutOff));
+    assert_eq!(world.told.len(), 2);
+    world.give(Input::Resume(Resume::Review));
+    world.verdicts(&[ACCEPT]);
+    assert_eq!(world.user_text(), changed(&base(), &[(5, "five")]));
+}
+
+#[test]
+fn refusing_the_brief_and_stopping_partway_end_the_turn() {
+    for how in [Finish::RefuseAll, Finish::Stop] {
+        let mut world = World::start(Settings::default(), &base());
+        world.model_writes(&changed(&base(), &[(5, "five"), (30, "thirty")]));
+        world.give(Input::Finish(how));
+        assert_eq!((world.told.len(), world.user_text()), (1, base().as_str()));
+        let line = world.ended.as_ref().unwrap().line();
+        match how {
+            Finish::Stop => {
+                assert_eq!(line, "Stopped partway, 2 undecided, nothing applied");
+                assert!(world.told_next[0].contains("The review is not finished: 2 hunks were not reached."));
+            }
+            _ => assert_eq!(line, "Refused, nothing applied"),
+        }
+    }
+}
+
+#[test]
+fn the_last_round_ends_the_turn_whatever_is_rejected() {
+    let mut world = World::start(Settings { max_rounds: 2, ..Settings::default() }, &base());
+    world.model_writes(&changed(&base(), &[(5, "five"), (30, "thirty")]));
+    world.verdicts(&[REJECT, ACCEPT]);
+    assert!(world.turn.is_last_round());
+    world.model_writes(&changed(&base(), &[(5, "another"), (30, "thirty")]));
+    world.verdicts(&[REJECT]);
+    assert_eq!(world.ended.as_ref().unwrap().line(), "Out of rounds (2). Applied 1 hunk in 1 file");
+}
+
+#[test]
+fn a_review_cannot_be_finished_while_a_hunk_is_undecided_or_decided_by_a_stale_name() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(5, "five"), (30, "thirty")]));
+    let before = world.turn.clone();
+    assert_eq!(world.try_give(Input::Finish(Finish::Decided)), Err(Refused::Undecided { count: 2 }));
+    let stale = Input::Decide { hunk: HunkId("gone".into()), verdict: Some(Verdict::Accepted) };
+    assert_eq!(world.try_give(stale), Err(Refused::Stale));
+    assert_eq!(world.turn, before, "what is refused changes nothing");
+}
+
+fn model_text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        Just(None),
+        Just(Some("alpha();")),
+        Just(Some("beta();")),
+        Just(Some("")),
+        Just(Some("}"))
+    ];
+    prop::collection::vec(line, 40).prop_map(|lines| {
+        let line = |(n, line): (usize, &Option<&str>)| match line {
+            Some(line) if n % 9 < 2 => format!("{line}\n"),
+            _ => format!("line {}\n", n + 1),
+        };
+        lines.iter().enumerate().map(line).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// A model that writes what it likes, a user who decides as he likes: what is applied is exactly
+    /// what was accepted, and nothing rejected stays in the worktree.
+    #[test]
+    fn what_is_applied_is_base_and_accepted_hunks(
+        texts in prop::collection::vec(model_text(), 1..6),
+        picks in prop::collection::vec((any::<bool>(), any::<bool>()), 200),
+    ) {
+        let mut world = World::start(Settings::default(), &base());
+        let mut picks = picks.into_iter().cycle();
+        let mut expected = base();
+        for text in texts {
+            if world.ended.is_some() {
+                break;
+            }
+            world.model_writes(&text);
+            let Some(review) = world.turn.review() else { continue };
+            for constraint in world.turn.constraints() {
+                let repeated = |hunk: &Hunk| crate::constraint::repeated_share(constraint, hunk, 0.8).is_some();
+                prop_assert!(!constraint.compared_in(world.turn.round()) || !review.hunks().any(repeated));
+            }
+            let verdicts: Vec<(Verdict, &str)> = review
+                .hunks()
+                .map(|_| match picks.next() {
+                    Some((true, _)) => ACCEPT,
+                    Some((false, true)) => (Verdict::Rejected, "not so"),
+                    _ => REJECT,
+                })
+                .collect();
+            let accepted: Vec<&Hunk> =
+                review.hunks().zip(&verdicts).filter(|(_, verdict)| **verdict == ACCEPT).map(|(hunk, _)| hunk).collect();
+            let composed = compose(Some(&file(&expected)), &accepted).unwrap().unwrap();
+            expected = String::from_utf8(composed.bytes.0).unwrap();
+            world.verdicts(&verdicts);
+            prop_assert_eq!(&world.worktree, &tree(&expected));
+            if let Some(message) = world.told.last().filter(|_| world.ended.is_none()) {
+                for constraint in world.turn.constraints() {
+                    if constraint.standing == Standing::Holds {
+                        let named = message.contains(&format!("src/a.rs, round {}", constraint.round));
+                        prop_assert!(named, "{}", message);
+                    }
+                }
+            }
+        }
+        let want = if world.ended.is_some() { expected } else { base() };
+        prop_assert_eq!(world.user_text(), want);
+    }
+
+    /// Inputs in any order never panic, and those that are refused change nothing.
+    #[test]
+    fn any_sequence_of_inputs_is_taken_or_refused(choices in prop::collection::vec(0..14u8, 1..40)) {
+        let mut world = World::start(with_gate(), &base());
+        for (number, choice) in choices.into_iter().enumerate() {
+            let hunk = world.turn.review().and_then(|review| review.hunks().next().map(|hunk| hunk.id.clone()));
+            let hunk = hunk.unwrap_or(HunkId("none".into()));
+            let input = match choice {
+                0..=3 => {
+                    world.worktree = tree(&changed(&base(), &[(5, "five"), (30, &format!("n {number}"))]));
+                    Input::ModelStopped { words: String::new() }
+                }
+                4 => Input::ModelFailed { reason: "no".into() },
+                5 => Input::Interrupt,
+                6 => Input::Restarted,
+                7 => Input::Decide { hunk, verdict: Some(Verdict::Accepted) },
+                8 => Input::Decide { hunk, verdict: Some(Verdict::Rejected) },
+                9 => Input::Finish(Finish::Decided),
+                10 => Input::Finish(Finish::RefuseRest),
+                11 => Input::Resume(Resume::Continue),
+                12 => Input::Resume(Resume::Review),
+                _ => Input::Choose(RedChoice::RunAgain),
+            };
+            let before = world.turn.clone();
+            if world.try_give(input).is_err() {
+                prop_assert_eq!(&world.turn, &before);
+            }
+        }
+    }
+}
