@@ -5,7 +5,6 @@
 //! -------------  ---------------  -----------------------------------------------------------------
 //! Snapshot       Begun            Model (round 1, attempt 1)
 //! Model          ModelStopped     Reading
-//!                ModelFailed      Held
 //!                Interrupt        Model, stopping: ModelStopped follows, and the turn is over
 //!                Restarted        Held (cut off)
 //! Held           Resume Continue  what was held, asked or run again (Model: the next attempt)
@@ -27,12 +26,12 @@
 //!                                 red -> Red;  accepted = base -> Ended;  else Apply
 //! Red            Choose           Apply, AcceptedGates or Ended
 //! Apply          Applied          set aside and not over -> Model (round + 1), else Ended
-//!                ApplyRefused     Held
 //! Ended                           nothing
 //! ```
 //!
-//! Any other input is [`Refused`] and changes nothing. `Restarted` is taken in every phase: what had
-//! not been reported is asked for again, but the model and gates never start by themselves.
+//! `Failed` holds every phase that waits for something to be done; `Restarted` asks for that again, but
+//! holds the phases in which the model or gates work: they never start by themselves. `Lift` is taken
+//! in every phase. Any other input is [`Refused`] and changes nothing.
 //!
 //! The turn is **over** when no round may follow: it was interrupted, the floor was reached, the
 //! round was refused whole, the review was stopped, the model failed and the user ended it, or the
@@ -92,8 +91,8 @@ pub enum Input {
         /// Its closing words.
         words: String,
     },
-    /// Model or network failed.
-    ModelFailed {
+    /// What the phase waits for could not be done.
+    Failed {
         /// In words for the user.
         reason: String,
     },
@@ -143,11 +142,6 @@ pub enum Input {
         files: Vec<FileReport>,
         /// The user's tree afterwards, which the worktree now holds: the new base.
         base: TreeId,
-    },
-    /// Nothing was written.
-    ApplyRefused {
-        /// In words for the user.
-        reason: String,
     },
     /// The user stops model or gates.
     Interrupt,
@@ -237,12 +231,12 @@ pub enum GateTarget {
     Base,
 }
 
-/// What is to be done.
+/// What is to be done. An effect that names an input is answered by it, or by [`Input::Failed`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Record the user's tree, and make the worktree hold it: [`Input::Begun`].
     Begin,
-    /// Give the model this message: [`Input::ModelStopped`] or [`Input::ModelFailed`].
+    /// Give the model this message: [`Input::ModelStopped`].
     AskModel {
         /// Whole and exact.
         message: String,
@@ -277,7 +271,7 @@ pub enum Effect {
         /// Hunks to decide.
         hunks: usize,
     },
-    /// Write the difference into the user's tree: [`Input::Applied`] or [`Input::ApplyRefused`].
+    /// Write the difference into the user's tree: [`Input::Applied`].
     Apply {
         /// The base.
         base: TreeId,

@@ -27,6 +27,7 @@ impl Turn {
             Input::Restarted => Ok(self.restarted()),
             Input::Interrupt => self.interrupt(),
             Input::Lift(constraint) => self.lift(&constraint),
+            Input::Failed { reason } => self.failed(reason),
             input => match std::mem::replace(&mut self.phase, Phase::Snapshot) {
                 Phase::Snapshot => self.in_snapshot(input),
                 Phase::Model => self.in_model(input),
@@ -54,41 +55,31 @@ impl Turn {
     }
 
     fn in_model(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
-        match input {
-            Input::ModelStopped { words } => {
-                self.words = words;
-                Ok(self.read_worktree())
-            }
-            // A model that fails while it is being stopped has stopped.
-            Input::ModelFailed { .. } if self.is_interrupted() => Ok(self.read_worktree()),
-            Input::ModelFailed { reason } => {
-                self.phase = Phase::Held(Held { reason, cause: Cause::Failed, from: Box::new(Phase::Model) });
-                Ok(Vec::new())
-            }
-            _ => Err(Refused::NotNow),
-        }
+        let Input::ModelStopped { words } = input else { return Err(Refused::NotNow) };
+        self.words = words;
+        Ok(self.read_worktree())
     }
 
     fn read_worktree(&mut self) -> Vec<Effect> {
         self.phase = Phase::Reading;
-        vec![Effect::ReadWorktree { accepted: self.accepted.clone() }]
+        self.effects_awaited()
     }
 
     fn in_held(&mut self, from: Phase, input: Input) -> Result<Vec<Effect>, Refused> {
         let Input::Resume(how) = input else { return Err(Refused::NotNow) };
         match (how, from) {
-            (Resume::Continue, Phase::Model) => {
-                self.attempt += 1;
-                self.phase = Phase::Model;
-                Ok(vec![Effect::AskModel { message: message::go_on(&self.constraints) }])
+            (Resume::Continue, from) => {
+                if from == Phase::Model {
+                    self.attempt += 1;
+                }
+                self.phase = from;
+                Ok(self.effects_awaited())
             }
             (Resume::Review, Phase::Model) => Ok(self.read_worktree()),
-            (Resume::Continue, Phase::Gates { review, tree, .. }) => Ok(self.test(review, tree)),
             (Resume::Review, Phase::Gates { review, .. }) => Ok(self.open(review)),
-            (Resume::Continue, Phase::AcceptedGates) => Ok(self.test_accepted()),
-            (Resume::Continue, Phase::Apply) => Ok(self.apply()),
+            (Resume::Review, _) => Err(Refused::NotNow),
             // What no gate has seen, or what could not be written, is not applied by ending the turn.
-            (Resume::Discard, Phase::Apply | Phase::AcceptedGates) => {
+            (Resume::Discard, Phase::Apply | Phase::AcceptedGates | Phase::Composing { .. }) => {
                 self.over.insert(Over::Failed);
                 Ok(self.end(None))
             }
@@ -96,8 +87,35 @@ impl Turn {
                 self.over.insert(Over::Failed);
                 Ok(self.settle())
             }
-            _ => Err(Refused::NotNow),
         }
+    }
+
+    /// What the present phase waits for, to be asked for again.
+    fn effects_awaited(&self) -> Vec<Effect> {
+        let accepted = || self.accepted.clone();
+        let effect = match &self.phase {
+            Phase::Snapshot => Effect::Begin,
+            Phase::Model => Effect::AskModel { message: message::go_on(&self.constraints) },
+            Phase::Reading => Effect::ReadWorktree { accepted: accepted() },
+            Phase::Screening(review) => {
+                Effect::Compose { onto: accepted(), hunks: review.hunks().cloned().collect() }
+            }
+            Phase::Gates { tree, on: GateTarget::Base, .. } => {
+                let names = self.failures(tree).into_iter().map(|failure| failure.name).collect();
+                Effect::RunGates { on: GateTarget::Base, tree: self.base.clone(), names }
+            }
+            Phase::Gates { tree, on, .. } => {
+                Effect::RunGates { on: *on, tree: tree.clone(), names: self.settings.gates.clone() }
+            }
+            Phase::Composing { hunks } => Effect::Compose { onto: accepted(), hunks: hunks.clone() },
+            Phase::AcceptedGates => {
+                let names = self.settings.gates.clone();
+                Effect::RunGates { on: GateTarget::Accepted, tree: accepted(), names }
+            }
+            Phase::Apply => Effect::Apply { base: self.base.clone(), accepted: accepted() },
+            Phase::Held(_) | Phase::Review(_) | Phase::Red | Phase::Ended(_) => return Vec::new(),
+        };
+        vec![effect]
     }
 
     fn in_reading(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
@@ -119,9 +137,8 @@ impl Turn {
         let screened = !found.is_empty();
         let review = Review::new(files, found);
         if screened {
-            let hunks = review.hunks().cloned().collect();
             self.phase = Phase::Screening(review);
-            Ok(vec![Effect::Compose { onto: self.accepted.clone(), hunks }])
+            Ok(self.effects_awaited())
         } else {
             Ok(self.test(review, tree))
         }
@@ -154,13 +171,8 @@ impl Turn {
         if interrupted || self.settings.gates.is_empty() || self.results.contains_key(&tree) {
             return self.tested(review, tree);
         }
-        let effect = Effect::RunGates {
-            on: GateTarget::Proposed,
-            tree: tree.clone(),
-            names: self.settings.gates.clone(),
-        };
         self.phase = Phase::Gates { review, tree, on: GateTarget::Proposed };
-        vec![effect]
+        self.effects_awaited()
     }
 
     fn in_gates(
@@ -217,10 +229,9 @@ impl Turn {
         if unknown.is_empty() {
             return self.open(review);
         }
-        self.run_on_base.extend(unknown.iter().cloned());
-        let effect = Effect::RunGates { on: GateTarget::Base, tree: self.base.clone(), names: unknown };
+        self.run_on_base.extend(unknown);
         self.phase = Phase::Gates { review, tree, on: GateTarget::Base };
-        vec![effect]
+        self.effects_awaited()
     }
 
     /// The gates that are red on `tree`, but for those that were red before the turn.
@@ -303,8 +314,8 @@ impl Turn {
             return Ok(effects);
         }
         let accepted: Vec<Hunk> = review.with_verdict(Verdict::Accepted).cloned().collect();
-        self.phase = Phase::Composing { hunks: accepted.clone() };
-        effects.push(Effect::Compose { onto: self.accepted.clone(), hunks: accepted });
+        self.phase = Phase::Composing { hunks: accepted };
+        effects.extend(self.effects_awaited());
         Ok(effects)
     }
 
@@ -363,11 +374,7 @@ impl Turn {
 
     fn test_accepted(&mut self) -> Vec<Effect> {
         self.phase = Phase::AcceptedGates;
-        vec![Effect::RunGates {
-            on: GateTarget::Accepted,
-            tree: self.accepted.clone(),
-            names: self.settings.gates.clone(),
-        }]
+        self.effects_awaited()
     }
 
     fn in_accepted_gates(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
@@ -416,7 +423,7 @@ impl Turn {
 
     fn apply(&mut self) -> Vec<Effect> {
         self.phase = Phase::Apply;
-        vec![Effect::Apply { base: self.base.clone(), accepted: self.accepted.clone() }]
+        self.effects_awaited()
     }
 
     fn in_red(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
@@ -454,10 +461,6 @@ impl Turn {
                     return Ok(self.end_told(None, &aside));
                 }
                 Ok(self.next_round(&[], &aside))
-            }
-            Input::ApplyRefused { reason } => {
-                self.phase = Phase::Held(Held { reason, cause: Cause::Failed, from: Box::new(Phase::Apply) });
-                Ok(Vec::new())
             }
             _ => Err(Refused::NotNow),
         }
@@ -504,32 +507,29 @@ impl Turn {
 
     /// What had not been reported is asked for again; model and gates wait for the user's word.
     fn restarted(&mut self) -> Vec<Effect> {
-        let held = |reason: &str, from: &Phase| {
-            Phase::Held(Held { reason: reason.into(), cause: Cause::CutOff, from: Box::new(from.clone()) })
+        let reason = match &self.phase {
+            Phase::Model => "Heph was closed while the model worked. What it changed is kept.",
+            Phase::Gates { .. } | Phase::AcceptedGates => "Heph was closed while the gates ran.",
+            _ => return self.effects_awaited(),
         };
-        match &self.phase {
-            Phase::Model => {
-                self.phase =
-                    held("Heph was closed while the model worked. What it changed is kept.", &Phase::Model)
-            }
-            phase @ (Phase::Gates { .. } | Phase::AcceptedGates) => {
-                self.phase = held("Heph was closed while the gates ran.", phase)
-            }
-            Phase::Snapshot => return vec![Effect::Begin],
-            Phase::Reading => return vec![Effect::ReadWorktree { accepted: self.accepted.clone() }],
-            Phase::Screening(review) => {
-                let hunks = review.hunks().cloned().collect();
-                return vec![Effect::Compose { onto: self.accepted.clone(), hunks }];
-            }
-            Phase::Composing { hunks } => {
-                return vec![Effect::Compose { onto: self.accepted.clone(), hunks: hunks.clone() }];
-            }
-            Phase::Apply => {
-                return vec![Effect::Apply { base: self.base.clone(), accepted: self.accepted.clone() }];
-            }
-            Phase::Held(_) | Phase::Review(_) | Phase::Red | Phase::Ended(_) => {}
-        }
+        self.hold(reason.into(), Cause::CutOff);
         Vec::new()
+    }
+
+    fn hold(&mut self, reason: String, cause: Cause) {
+        let from = Box::new(std::mem::replace(&mut self.phase, Phase::Snapshot));
+        self.phase = Phase::Held(Held { reason, cause, from });
+    }
+
+    /// Something that was asked for could not be done: the turn waits as it is.
+    fn failed(&mut self, reason: String) -> Result<Vec<Effect>, Refused> {
+        match &self.phase {
+            // A model that fails while it is being stopped has stopped.
+            Phase::Model if self.is_interrupted() => return Ok(self.read_worktree()),
+            Phase::Held(_) | Phase::Review(_) | Phase::Red | Phase::Ended(_) => return Err(Refused::NotNow),
+            _ => self.hold(reason, Cause::Failed),
+        }
+        Ok(Vec::new())
     }
 }
 

@@ -338,14 +338,15 @@ fn a_set_aside_hunk_gets_a_round_against_the_users_text() {
     assert!(world.told.last().unwrap().contains("  SET ASIDE AT APPLY: this region changed"));
     assert_eq!(world.user_text(), changed(&base(), &[(5, "my five"), (30, "thirty")]));
     assert_eq!(world.worktree, world.user, "the next edit is against what is really there");
-    world.model_writes(&world.user_text().to_owned());
+    let text = world.user_text().to_owned();
+    world.model_writes(&text);
     assert_eq!(world.ended.as_ref().unwrap().line(), "Applied 1 hunk in 1 file, 1 set aside in src/a.rs");
 }
 
 #[test]
 fn a_failure_holds_the_turn_and_a_restart_never_starts_the_model() {
     let mut world = World::start(Settings::default(), &base());
-    world.give(Input::ModelFailed { reason: "no network".into() });
+    world.give(Input::Failed { reason: "no network".into() });
     assert!(matches!(world.turn.phase(), Phase::Held(held) if held.cause == Cause::Failed));
     world.give(Input::Resume(Resume::Continue));
     assert_eq!((world.told.len(), world.turn.attempt()), (2, 2));
@@ -477,7 +478,7 @@ proptest! {
                     world.worktree = tree(&changed(&base(), &[(5, "five"), (30, &format!("n {number}"))]));
                     Input::ModelStopped { words: String::new() }
                 }
-                4 => Input::ModelFailed { reason: "no".into() },
+                4 => Input::Failed { reason: "no".into() },
                 5 => Input::Interrupt,
                 6 => Input::Restarted,
                 7 => Input::Decide { hunk, verdict: Some(Verdict::Accepted) },
