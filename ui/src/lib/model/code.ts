@@ -1,0 +1,41 @@
+import type { Row } from "$lib/bindings/wire";
+
+/** A stretch of one colour; `colour` is a class of the theme, or empty. */
+export interface Stretch {
+  text: string;
+  colour: string;
+}
+
+/** Stretches that are all inside, or all outside, one word mark. */
+export interface Piece {
+  marked: boolean;
+  stretches: Stretch[];
+}
+
+/** The classes that a theme has a colour for. Nothing else may become a class of an element. */
+const COLOURS = new Set("kscnmtfvpoga");
+
+/** Cuts a row's text where its colours and its word marks begin and end. Both are sorted and do not overlap. */
+export function pieces(row: Row): Piece[] {
+  const { text, spans = [], marks = [] } = row;
+  const result: Piece[] = [];
+  let at = 0;
+  let span = 0;
+  let mark = 0;
+  while (at < text.length) {
+    while (span < spans.length && spans[span]![1] <= at) span++;
+    while (mark < marks.length && marks[mark]![1] <= at) mark++;
+    const [spanStart, spanEnd, colour] = spans[span] ?? [text.length, text.length, ""];
+    const [markStart, markEnd] = marks[mark] ?? [text.length, text.length];
+    const coloured = spanStart <= at;
+    const marked = markStart <= at;
+    const end = Math.min(text.length, coloured ? spanEnd : spanStart, marked ? markEnd : markStart);
+    const stretch = { text: text.slice(at, end), colour: coloured && COLOURS.has(colour) ? colour : "" };
+    const last = result.at(-1);
+    // Two marks that touch are still two.
+    if (last !== undefined && last.marked === marked && !(marked && at === markStart)) last.stretches.push(stretch);
+    else result.push({ marked, stretches: [stretch] });
+    at = end;
+  }
+  return result;
+}

@@ -1,0 +1,298 @@
+import { asCallError, type Backend } from "$lib/backend";
+import type { Notification, OpenedRepo, RecentRepo, SessionLine, WirePath } from "$lib/bindings/wire";
+import type { Command } from "$lib/model/keymap";
+import { debounce } from "$lib/model/when";
+import { count } from "$lib/model/words";
+import { OpenSession } from "./session.svelte";
+
+/** What the demo's composer suggests; the recorded model was made for it. */
+export const DEMO_PROMPT =
+  "The signing secret is hard-coded in src/auth.rs. Take it out of the source, and make a bad token an error instead of a panic.";
+
+/** Above this width the sidebar stands beside the page; below, it lies over it. */
+export const WIDE = "(min-width: 1000px)";
+
+/** How long a page that came up by itself takes no letter that would end a review. */
+const SETTLING_MS = 300;
+
+/** What lies over the window. */
+export type Dialog =
+  | { kind: "keys" }
+  | { kind: "gate"; name: string }
+  | { kind: "question"; title: string; words: string; yes: string; no: string; run: () => void };
+
+/** The window: a repository, its sessions, and the one that is open. */
+export class App {
+  readonly backend: Backend;
+  repo = $state.raw<OpenedRepo | null>(null);
+  recent = $state.raw<readonly RecentRepo[]>([]);
+  sessions = $state.raw<readonly SessionLine[]>([]);
+  session = $state.raw<OpenSession | null>(null);
+  /** Whether the page to choose a repository is shown. */
+  isChoosing = $state(true);
+  isOpening = $state(false);
+  trouble = $state<string | null>(null);
+  dialog = $state.raw<Dialog | null>(null);
+  /** Whether the sidebar stands beside the page. */
+  side = $state(true);
+  /** Whether the sidebar lies over the page, in a narrow window. */
+  drawer = $state(false);
+  /** Whether the user put off agreeing to the repository's commands. */
+  trustLater = $state(false);
+  #listSessions = debounce(() => void this.#loadSessions(), 50);
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+  }
+
+  /** Opens what the app was started with. */
+  async start(): Promise<void> {
+    this.backend.listen((notification) => this.#hear(notification));
+    await this.#attempt(async () => {
+      const opening = await this.backend.opening();
+      if (opening === null) return;
+      if ("demo" in opening) await this.#openDemo();
+      else await this.#open(await this.backend.call("repo/open", { path: opening.path }));
+    });
+    await this.#loadRecent();
+  }
+
+  /** Lets the user choose a folder, and opens it. */
+  async chooseFolder(): Promise<void> {
+    await this.#attempt(async () => {
+      const path = await this.backend.chooseFolder();
+      if (path !== null) await this.#open(await this.backend.call("repo/open", { path }));
+    });
+  }
+
+  openPath(path: WirePath): Promise<void> {
+    return this.#attempt(async () => this.#open(await this.backend.call("repo/open", { path })));
+  }
+
+  openDemo(): Promise<void> {
+    return this.#attempt(() => this.#openDemo());
+  }
+
+  /** Shows the page to choose a repository; the open one stays open. */
+  async choose(): Promise<void> {
+    this.isChoosing = true;
+    await this.#loadRecent();
+  }
+
+  async newSession(): Promise<void> {
+    const { repo } = this;
+    if (repo === null) return;
+    await this.#attempt(async () => {
+      const { session } = await this.backend.call("session/new", { repo: repo.repo });
+      await this.#openSession(session);
+    });
+  }
+
+  openSession(session: string): Promise<void> {
+    return this.#attempt(() => this.#openSession(session));
+  }
+
+  /** Agrees to the repository's commands, after the system's own dialog asked. */
+  async trust(): Promise<void> {
+    const { repo } = this;
+    if (repo === null) return;
+    await this.#attempt(async () => {
+      const agreed = await this.backend.confirm({
+        title: `Let ${repo.name} run commands`,
+        message: `These commands may run on this machine whenever a turn needs them:\n\n${repo.commands.join("\n")}`,
+        ok: "Agree",
+      });
+      if (!agreed) return;
+      await this.backend.call("repo/trust", { repo: repo.repo, digest: repo.digest });
+      this.repo = { ...repo, trusted: true };
+    });
+  }
+
+  toggleSidebar(): void {
+    if (matchMedia(WIDE).matches) this.side = !this.side;
+    else this.drawer = !this.drawer;
+  }
+
+  /** Tells the user what went wrong. */
+  tell(error: unknown): void {
+    this.trouble = typeof error === "object" && error !== null && "message" in error && !(error instanceof Error)
+      ? String(error.message)
+      : asCallError(error).message;
+  }
+
+  /** Does what a key, or the control that stands for it, says. */
+  run(command: Command): void {
+    const { session } = this;
+    const review = session?.review ?? null;
+    switch (command) {
+      case "open":
+        void this.chooseFolder();
+        return;
+      case "new_session":
+        void this.newSession();
+        return;
+      case "sidebar":
+        this.toggleSidebar();
+        return;
+      case "keys":
+        this.dialog = { kind: "keys" };
+        return;
+      case "interrupt":
+        if (session?.canStop) void session.interrupt();
+        return;
+    }
+    if (session === null || review === null) return;
+    const at = review.current;
+    switch (command) {
+      case "next":
+        return review.goTo(at + 1);
+      case "previous":
+        return review.goTo(at - 1);
+      case "next_file":
+        return review.goToFile(1);
+      case "previous_file":
+        return review.goToFile(-1);
+      case "next_undecided":
+        return review.goToUndecided();
+    }
+    if (review.use === "reading") return;
+    switch (command) {
+      case "accept":
+        return void review.decide(at, "accept");
+      case "reject":
+        return void review.decide(at, "reject");
+      case "clear":
+        return void review.decide(at, null);
+      case "comment":
+        return review.openBox(at, null);
+      case "accept_file":
+        return void review.decideRestOfFile("accept");
+      case "reject_file":
+        return void review.decideRestOfFile("reject");
+      case "finish":
+        if (review.complete) void review.finish("finish");
+        return;
+      case "refuse_rest":
+        return void review.finish("refuse_rest");
+      case "stop":
+        return this.#askToStop(session);
+      case "start_review":
+        if (review.places.length === 0) return void review.finish("finish");
+        session.turnTo("hunks");
+        return review.goTo(review.current);
+      case "accept_all":
+        if (!this.#isSettling(session)) void this.#acceptAll(session);
+        return;
+      case "refuse":
+        if (!this.#isSettling(session)) this.#askToRefuse(session);
+    }
+  }
+
+  #isSettling(session: OpenSession): boolean {
+    return performance.now() - session.turnedAt < SETTLING_MS;
+  }
+
+  async #acceptAll(session: OpenSession): Promise<void> {
+    if (await session.review?.finish("accept_all")) return;
+    // What runs on the user's machine is left out of it, and wants a verdict of its own.
+    session.turnTo("hunks");
+    session.review?.goToUndecided();
+  }
+
+  #askToRefuse(session: OpenSession): void {
+    const review = session.review!;
+    const refuse = () => void review.finish("refuse_all");
+    const given = review.tally.accepted + review.tally.rejected;
+    if (given === 0) return refuse();
+    this.dialog = {
+      kind: "question",
+      title: "Refuse this round?",
+      words: `You have decided ${count(given, "hunk")} already. All of this round is refused, and the turn ends.`,
+      yes: "Refuse the round",
+      no: "Go on reviewing",
+      run: refuse,
+    };
+  }
+
+  #askToStop(session: OpenSession): void {
+    const review = session.review!;
+    const { undecided } = review.tally;
+    this.dialog = {
+      kind: "question",
+      title: undecided === 0 ? "End the turn with this review?" : "Stop partway?",
+      words: undecided === 0
+        ? "What you accepted is applied. The model gets no further round."
+        : `${count(undecided, "hunk")} not decided yet. What you accepted is applied, the rest is left out, and the model gets no further round.`,
+      yes: undecided === 0 ? "End the turn" : "Stop partway",
+      no: "Go on reviewing",
+      run: () => void review.finish("stop"),
+    };
+  }
+
+  #hear(notification: Notification): void {
+    const { params } = notification;
+    const id = "session" in params ? params.session : undefined;
+    if (id === undefined) this.tell(params);
+    else if (id === this.session?.id) this.session.hear(notification);
+    if (notification.method === "phase" || notification.method === "turn/ended") this.#listSessions();
+  }
+
+  async #openDemo(): Promise<void> {
+    await this.#open(await this.backend.call("repo/demo", {}));
+    const { session } = this;
+    if (session !== null && session.view.messages.length === 0 && session.draft === "") session.write(DEMO_PROMPT);
+  }
+
+  async #open(repo: OpenedRepo): Promise<void> {
+    const { sessions } = await this.backend.call("session/list", { repo: repo.repo });
+    const latest = sessions[0]?.session ?? (await this.backend.call("session/new", { repo: repo.repo })).session;
+    const view = await this.backend.call("session/load", { session: latest, rows: false });
+    this.repo = repo;
+    this.trustLater = false;
+    this.#place(new OpenSession(this.backend, view, (error) => this.tell(error)));
+    if (repo.problems.length > 0) this.trouble = repo.problems.join("\n");
+  }
+
+  async #openSession(id: string): Promise<void> {
+    const view = await this.backend.call("session/load", { session: id, rows: false });
+    this.#place(new OpenSession(this.backend, view, (error) => this.tell(error)));
+  }
+
+  #place(session: OpenSession): void {
+    this.session?.leave();
+    this.session = session;
+    this.isChoosing = false;
+    this.drawer = false;
+    this.#listSessions();
+  }
+
+  async #loadSessions(): Promise<void> {
+    const { repo } = this;
+    if (repo === null) return;
+    try {
+      this.sessions = (await this.backend.call("session/list", { repo: repo.repo })).sessions;
+    } catch (error) {
+      this.tell(error);
+    }
+  }
+
+  async #loadRecent(): Promise<void> {
+    try {
+      this.recent = (await this.backend.call("repo/recent", {})).repos;
+    } catch (error) {
+      this.tell(error);
+    }
+  }
+
+  async #attempt(run: () => Promise<void>): Promise<void> {
+    this.isOpening = true;
+    this.trouble = null;
+    try {
+      await run();
+    } catch (error) {
+      this.tell(error);
+    } finally {
+      this.isOpening = false;
+    }
+  }
+}
