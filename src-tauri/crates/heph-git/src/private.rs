@@ -1,0 +1,449 @@
+//! The private repository: the chain hangs on it, worktrees belong to it, objects are borrowed for it.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use git2::{ErrorCode, ObjectType, Oid, Repository, Signature};
+use heph_core::{
+    compose::FileOutcome,
+    file::{File, FileChange, Mode},
+    id::TreeId,
+    path::RepoPath,
+};
+
+use crate::{
+    cache::Cache,
+    error::{At, GitError, Refusal},
+    folder::{Folder, os},
+    objects::{Entry, Objects},
+    record::{Blobs, keep, record},
+    user::UserRepo,
+    walk::{Place, walk},
+    worktree::Worktree,
+};
+
+/// The settings under which the model's git commands run in the worktree.
+const CONFIG: &str = "\
+[core]
+	repositoryformatversion = 0
+	bare = true
+	fileMode = true
+	autocrlf = false
+	fsmonitor = false
+	hooksPath = /dev/null
+	logAllRefUpdates = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[user]
+	name = Heph
+	email = heph@localhost
+[commit]
+	gpgSign = false
+[tag]
+	gpgSign = false
+";
+
+/// No conversion of any kind, whatever the files in the tree ask for: this place has the last word.
+const ATTRIBUTES: &str = "* -text -eol -filter -ident -working-tree-encoding\n";
+
+/// Heph's own repository for one of the user's, in the app's data folder.
+///
+/// Its folder holds `git`, a bare repository; `worktrees`, one folder for each session; `objects`, what
+/// Heph stores; and `index`, what the last walks saw. The repository borrows from `objects` just as it
+/// does from the user's, so that a `git gc` in a worktree can take away what the model committed, and
+/// nothing else.
+#[derive(Clone, Debug)]
+pub struct PrivateRepo {
+    user: UserRepo,
+    home: PathBuf,
+}
+
+impl PrivateRepo {
+    /// Opens the private repository that belongs to `user`, in `data/repos`; makes it where it is missing.
+    ///
+    /// # Errors
+    /// Where the data folder cannot be written.
+    pub fn open(data: &Path, user: &UserRepo) -> Result<PrivateRepo, GitError> {
+        let place = Oid::hash_object(ObjectType::Blob, user.root().as_os_str().as_encoded_bytes())?;
+        let home = data.join("repos").join(&place.to_string()[..16]);
+        make_folder(&home)?;
+        let home = fs::canonicalize(&home).at("open", &home)?;
+        let repo = PrivateRepo { user: user.clone(), home };
+        repo.lay_out()?;
+        Ok(repo)
+    }
+
+    pub(crate) fn user(&self) -> &UserRepo {
+        &self.user
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    pub(crate) fn git_dir(&self) -> PathBuf {
+        self.home.join("git")
+    }
+
+    /// Where Heph's own objects lie.
+    fn own_objects(&self) -> PathBuf {
+        self.home.join("objects")
+    }
+
+    pub(crate) fn index(&self, name: &str) -> PathBuf {
+        self.home.join("index").join(name)
+    }
+
+    /// Writes what makes the folder a repository, wherever it is not as it should be: a command of the
+    /// model's may have changed it.
+    fn lay_out(&self) -> Result<(), GitError> {
+        let git = self.git_dir();
+        make_folder(&self.own_objects().join("pack"))?;
+        for folder in ["objects/pack", "objects/info", "refs/heads", "refs/tags", "info", "worktrees"] {
+            make_folder(&git.join(folder))?;
+        }
+        make_folder(&self.home.join("index"))?;
+        let trees = self.home.join("worktrees");
+        make_folder(&trees)?;
+        // Where a worktree has lost its own link, git must stop here instead of looking further up for
+        // a repository, and finding one of the user's.
+        write_unless_same(&trees.join(".git"), b"gitdir: gone\n")?;
+        write_unless_same(&git.join("HEAD"), b"ref: refs/heads/main\n")?;
+        write_unless_same(&git.join("config"), CONFIG.as_bytes())?;
+        write_unless_same(&git.join("info/attributes"), ATTRIBUTES.as_bytes())?;
+        let mut borrowed = Vec::new();
+        for objects in [self.own_objects(), self.user.common_dir().join("objects")] {
+            borrowed.extend_from_slice(objects.as_os_str().as_encoded_bytes());
+            borrowed.push(b'\n');
+        }
+        write_unless_same(&git.join("objects/info/alternates"), &borrowed)
+    }
+
+    pub(crate) fn objects(&self) -> Result<Objects, GitError> {
+        self.lay_out()?;
+        self.open_objects()
+    }
+
+    /// The same for another thread of an operation.
+    pub(crate) fn open_objects(&self) -> Result<Objects, GitError> {
+        Objects::open(&self.git_dir(), &self.own_objects())
+    }
+
+    /// Takes the user's branches and tags over, and drops all others, so that `git log`, `git diff main`
+    /// and `git describe` work in the worktrees.
+    ///
+    /// # Errors
+    /// Where the user's refs cannot be read or the private repository cannot be written.
+    pub fn mirror_refs(&self) -> Result<(), GitError> {
+        let mirrored = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
+        let mut refs = BTreeMap::new();
+        for reference in self.objects()?.repo.references()?.flatten() {
+            if let (Ok(name), Some(id)) = (reference.name(), reference.target())
+                && !mirrored(name)
+            {
+                refs.insert(name.to_owned(), id);
+            }
+        }
+        for reference in self.user.git()?.references()?.flatten() {
+            let id = reference.resolve().ok().and_then(|resolved| resolved.target());
+            if let (Ok(name), Some(id)) = (reference.name(), id)
+                && mirrored(name)
+            {
+                refs.insert(name.to_owned(), id);
+            }
+        }
+        let mut packed = String::from("# pack-refs with: sorted \n");
+        for (name, id) in refs {
+            packed.push_str(&format!("{id} {name}\n"));
+        }
+        let git = self.git_dir();
+        replace(&git.join("packed-refs"), packed.as_bytes())?;
+        // A ref in a file of its own would go before a packed one.
+        for folder in ["refs/heads", "refs/tags"] {
+            let folder = git.join(folder);
+            fs::remove_dir_all(&folder).at("remove", &folder)?;
+            make_folder(&folder)?;
+        }
+        for file in ["shallow", "info/exclude"] {
+            let (theirs, ours) = (self.user.common_dir().join(file), git.join(file));
+            match fs::read(&theirs) {
+                Ok(bytes) => write_unless_same(&ours, &bytes)?,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => match fs::remove_file(&ours) {
+                    Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e).at("remove", ours),
+                    _ => {}
+                },
+                Err(e) => return Err(e).at("read", theirs),
+            }
+        }
+        Ok(())
+    }
+
+    /// A tree of the user's files as they are now, byte for byte: what is committed, staged, unstaged
+    /// and untracked but not ignored. The commit that `session` borrows objects from is HEAD's from now on.
+    ///
+    /// Left out are repositories inside the tree that are no submodules, and what no tree can hold.
+    ///
+    /// # Errors
+    /// Where a file cannot be read, by its name.
+    pub fn snapshot(&self, session: &str) -> Result<TreeId, GitError> {
+        let session = Session::named(session)?;
+        let objects = self.objects()?;
+        let borrowed = self.borrow(&objects, session)?;
+        let root = self.user.root();
+        let folder = Folder::open(root).at("read", root)?;
+        let tracked = self.user.tracked(&objects)?;
+        let walked = walk(root, &folder, Place::User, &tracked, self.user.rules()?, &objects)?;
+        let cache = Cache::load(&self.index("user"));
+        let known = record(self, root, &folder, &walked.files, &cache, Blobs::Stored)?;
+        if !cache.is(&known) {
+            Cache::save(&self.index("user"), &known)?;
+        }
+        let files = known.into_iter().map(|known| (known.entry.path.clone(), known.entry));
+        let mut files: BTreeMap<Vec<u8>, Entry> = files.collect();
+        for file in tracked.left_out() {
+            // What is on disk in spite of it is what the user works with.
+            if !files.contains_key(&file.path) && !clashes(&files, &file.path) {
+                files.insert(file.path.clone(), file);
+            }
+        }
+        let files: Vec<Entry> = files.into_values().collect();
+        let safe = borrowed.map(|id| objects.repo.find_commit(id)?.tree()).transpose()?;
+        objects.write_tree(&files, safe.as_ref(), |file| keep(&objects, root, &folder, file))
+    }
+
+    /// Makes HEAD's commit the one that `session` borrows from, and returns it. What only the commit
+    /// before it reached is copied first: the chain may still stand on it.
+    fn borrow(&self, objects: &Objects, session: Session<'_>) -> Result<Option<Oid>, GitError> {
+        let before = self.borrowed(session)?;
+        let Some(head) = self.user.head()? else { return Ok(None) };
+        if before == Some(head) {
+            return Ok(before);
+        }
+        if let Some(before) = before.filter(|&id| objects.repo.find_commit(id).is_ok())
+            && !objects.repo.graph_descendant_of(head, before)?
+        {
+            let mut walk = objects.repo.revwalk()?;
+            walk.push(before)?;
+            walk.hide(head)?;
+            let mut pack = objects.repo.packbuilder()?;
+            pack.insert_walk(&mut walk)?;
+            if pack.object_count() > 0 {
+                pack.write(&self.own_objects().join("pack"), 0o444)?;
+            }
+        }
+        write_ref(self.user.common_dir(), &session.base_ref(), head)?;
+        Ok(Some(head))
+    }
+
+    /// The commit that `session` borrows from.
+    pub(crate) fn borrowed(&self, session: Session<'_>) -> Result<Option<Oid>, GitError> {
+        target(&self.user.git()?, &session.base_ref())
+    }
+
+    /// The session's worktree; made when it is new.
+    ///
+    /// # Errors
+    /// Where the data folder cannot be written, or `session` cannot be a folder's name.
+    pub fn worktree(&self, session: &str) -> Result<Worktree, GitError> {
+        let name = Session::named(session)?;
+        self.lay_out()?;
+        Worktree::open(self.clone(), name.0.to_owned())
+    }
+
+    /// Appends `tree` to the session's chain, under `refs/heph/chain/SESSION`. The commit's parents are
+    /// the chain's last commit and, where that does not lead to it, the commit that is borrowed from.
+    ///
+    /// # Errors
+    /// Where the private repository cannot be written.
+    pub fn commit(&self, session: &str, tree: &TreeId, label: &str) -> Result<(), GitError> {
+        let session = Session::named(session)?;
+        let objects = self.objects()?;
+        let repo = &objects.repo;
+        let last = target(repo, &session.chain_ref())?;
+        let borrowed = match (self.borrowed(session)?, last) {
+            (Some(base), Some(last)) if repo.graph_descendant_of(last, base)? => None,
+            (base, _) => base,
+        };
+        let parents = last.into_iter().chain(borrowed).map(|id| repo.find_commit(id));
+        let parents = parents.collect::<Result<Vec<_>, _>>()?;
+        let by = Signature::now("Heph", "heph@localhost")?;
+        let tree = objects.tree(tree)?;
+        let parents: Vec<_> = parents.iter().collect();
+        let commit = repo.commit_create_buffer(&by, &by, label, &tree, &parents)?;
+        let commit = objects.write(ObjectType::Commit, &commit)?;
+        write_ref(&self.git_dir(), &session.chain_ref(), commit)
+    }
+
+    /// The last commit of the session's chain.
+    pub(crate) fn chain(&self, session: Session<'_>) -> Result<Option<Oid>, GitError> {
+        target(&self.objects()?.repo, &session.chain_ref())
+    }
+
+    /// The files in which two trees differ, whole, sorted by path. Nobody's configuration has a say.
+    ///
+    /// # Errors
+    /// Where one of the trees is not there.
+    pub fn diff(&self, old: &TreeId, new: &TreeId) -> Result<Vec<FileChange>, GitError> {
+        let objects = self.objects()?;
+        let (old, new) = (objects.tree(old)?, objects.tree(new)?);
+        let file = |side: Option<(Mode, Oid)>| side.map(|(mode, id)| objects.file(mode, id)).transpose();
+        let differences = objects.differences(Some(&old), Some(&new))?;
+        let changes = differences.into_iter().map(|difference| {
+            Ok(FileChange {
+                path: RepoPath::new(&difference.path)?,
+                old: file(difference.old)?,
+                new: file(difference.new)?,
+            })
+        });
+        changes.collect()
+    }
+
+    /// The file at `path` in a tree.
+    ///
+    /// # Errors
+    /// Where the tree is not there.
+    pub fn file(&self, tree: &TreeId, path: &RepoPath) -> Result<Option<File>, GitError> {
+        let objects = self.objects()?;
+        match objects.tree(tree)?.get_path(os(path.as_bytes())) {
+            Ok(entry) => {
+                let mode = crate::objects::kind(entry.filemode());
+                mode.map(|mode| objects.file(mode, entry.id())).transpose()
+            }
+            Err(e) if e.code() == ErrorCode::NotFound => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// `tree` with each of `outcomes` in its place.
+    ///
+    /// # Errors
+    /// [`GitError::Path`] and [`GitError::Refused`] for what may be no part of an accepted state:
+    /// paths that lead out of the repository or into git's own folder, links that point out of it, a
+    /// file and a folder of one name.
+    pub fn compose(&self, tree: &TreeId, outcomes: &[FileOutcome]) -> Result<TreeId, GitError> {
+        let objects = self.objects()?;
+        let tree = objects.tree(tree)?;
+        let files = objects.files(&tree)?.into_iter().map(|entry| (entry.path.clone(), entry));
+        let mut files: BTreeMap<Vec<u8>, Entry> = files.collect();
+        for outcome in outcomes {
+            // A path that came out of a log was not checked when it was read.
+            let path = RepoPath::new(outcome.path.as_bytes())?;
+            if outcome.file.is_none() {
+                files.remove(path.as_bytes());
+            }
+        }
+        for FileOutcome { path, file } in outcomes {
+            let Some(file) = file else { continue };
+            let refused = |why| GitError::Refused { path: path.clone(), why };
+            let id = objects.write(ObjectType::Blob, &file.bytes.0)?;
+            let entry = Entry { path: path.as_bytes().to_vec(), mode: file.mode, id };
+            if files.get(&entry.path) == Some(&entry) {
+                continue;
+            }
+            if file.mode == Mode::Symlink && leaves(path.as_bytes(), &file.bytes.0) {
+                return Err(refused(Refusal::LinkLeaves));
+            }
+            if clashes(&files, &entry.path) {
+                return Err(refused(Refusal::FileAndFolder));
+            }
+            files.insert(entry.path.clone(), entry);
+        }
+        let files: Vec<Entry> = files.into_values().collect();
+        objects.write_tree(&files, Some(&tree), |_| Ok(()))
+    }
+}
+
+/// The name of a session, fit for folders and refs.
+#[derive(Clone, Copy)]
+pub(crate) struct Session<'a>(&'a str);
+
+impl<'a> Session<'a> {
+    pub(crate) fn named(name: &'a str) -> Result<Session<'a>, GitError> {
+        let fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        match !name.is_empty() && name.chars().all(fit) {
+            true => Ok(Session(name)),
+            false => Err(GitError::Session(name.to_owned())),
+        }
+    }
+
+    fn base_ref(self) -> String {
+        format!("refs/heph/base/{}", self.0)
+    }
+
+    fn chain_ref(self) -> String {
+        format!("refs/heph/chain/{}", self.0)
+    }
+}
+
+/// Whether a file at `path` would have to be in a file, or there is a folder of its name.
+fn clashes(files: &BTreeMap<Vec<u8>, Entry>, path: &[u8]) -> bool {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let in_a_file = slashes.map(|(at, _)| &path[..at]).any(|above| files.contains_key(above));
+    let folder = [path, b"/"].concat();
+    in_a_file || files.range(folder.clone()..).next().is_some_and(|(below, _)| below.starts_with(&folder))
+}
+
+/// Whether a link at `path` points out of the repository, or into git's own folder.
+fn leaves(path: &[u8], to: &[u8]) -> bool {
+    let mut depth = path.iter().filter(|byte| **byte == b'/').count();
+    if to.starts_with(b"/") {
+        return true;
+    }
+    for name in to.split(|&byte| byte == b'/') {
+        match name {
+            b"" | b"." => {}
+            b".." if depth == 0 => return true,
+            b".." => depth -= 1,
+            name if RepoPath::new(name).is_err() => return true,
+            _ => depth += 1,
+        }
+    }
+    false
+}
+
+/// The commit that a ref stands on.
+fn target(repo: &Repository, name: &str) -> Result<Option<Oid>, GitError> {
+    match repo.refname_to_id(name) {
+        Ok(id) => Ok(Some(id)),
+        Err(e) if e.code() == ErrorCode::NotFound => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Sets a ref in the repository at `git`, by hand: no reflog comes of it, whatever is configured.
+fn write_ref(git: &Path, name: &str, id: Oid) -> Result<(), GitError> {
+    let path = git.join(name);
+    let folder = path.parent().unwrap_or(git);
+    fs::create_dir_all(folder).at("create", folder)?;
+    replace(&path, format!("{id}\n").as_bytes())
+}
+
+/// Writes a file in one step. Git takes no file whose name starts with a dot, as the one has that is
+/// written first, for a ref.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), GitError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let all = fs::Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().permissions(all).tempfile_in(folder).at("write to", folder)?;
+    file.write_all(bytes).at("write", path)?;
+    file.persist(path).map_err(|e| e.error).at("write", path)?;
+    Ok(())
+}
+
+fn write_unless_same(path: &Path, bytes: &[u8]) -> Result<(), GitError> {
+    match fs::read(path) {
+        Ok(there) if there == bytes => Ok(()),
+        _ => replace(path, bytes),
+    }
+}
+
+/// Makes a folder, and those above it, that nobody else can look into.
+pub(crate) fn make_folder(path: &Path) -> Result<(), GitError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).at("create", path)
+}

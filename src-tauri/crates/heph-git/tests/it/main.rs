@@ -1,0 +1,10 @@
+//! What users rely on: their repository stays theirs, and no byte is lost or converted on the way.
+#![allow(clippy::unwrap_used)]
+
+mod apply;
+mod chain;
+mod open;
+mod snapshot;
+mod support;
+mod untouched;
+mod worktree;
