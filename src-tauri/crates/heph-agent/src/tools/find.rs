@@ -39,7 +39,10 @@ impl Find {
         }
         let outcome = counted(found.len(), "file", "files");
         if found.is_empty() {
-            return Ok(Done::looked(outcome, format!("no file fits {}", self.pattern)));
+            return Ok(Done::looked(
+                outcome,
+                format!("no file fits {}; ignored files are not looked at", self.pattern),
+            ));
         }
         let more = found.len().saturating_sub(MOST);
         found.truncate(MOST);

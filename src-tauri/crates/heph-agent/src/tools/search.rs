@@ -70,7 +70,10 @@ impl Search {
             }
         }
         if found.is_empty() {
-            return Ok(Done::looked("no match".into(), format!("nothing matches {}", self.pattern)));
+            return Ok(Done::looked(
+                "no match".into(),
+                format!("nothing matches {}; ignored files are not searched", self.pattern),
+            ));
         }
         if found.len() > MOST {
             found.truncate(MOST);

@@ -67,17 +67,17 @@ pub fn replaying(script: &str, told: &[String]) -> Agent {
     )
 }
 
-pub fn tools_of(heard: &[AgentEvent]) -> Vec<&ToolDone> {
-    let tool = |event| match event {
-        &AgentEvent::Tool(ref done) => Some(done),
+pub fn tools_of<'a>(heard: &'a [AgentEvent]) -> Vec<&'a ToolDone> {
+    let tool = |event: &'a AgentEvent| match event {
+        AgentEvent::Tool(done) => Some(done),
         AgentEvent::Text(_) => None,
     };
     heard.iter().filter_map(tool).collect()
 }
 
-pub fn text_of(heard: &[AgentEvent]) -> String {
-    let text = |event| match event {
-        &AgentEvent::Text(ref piece) => Some(piece.as_str()),
+pub fn text_of<'a>(heard: &'a [AgentEvent]) -> String {
+    let text = |event: &'a AgentEvent| match event {
+        AgentEvent::Text(piece) => Some(piece.as_str()),
         AgentEvent::Tool(_) => None,
     };
     heard.iter().filter_map(text).collect()

@@ -14,8 +14,10 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
     json!({"path": path, "old": old, "new": new, "rationale": "Because."})
 }
 
-/// path, before, after of each note
-fn notes(done: &ToolDone) -> Vec<(String, Option<Vec<u8>>, Option<Vec<u8>>)> {
+/// The path and the bytes before and after.
+type Note = (String, Option<Vec<u8>>, Option<Vec<u8>>);
+
+fn notes(done: &ToolDone) -> Vec<Note> {
     let side = |side: &Option<heph_core::text::Bytes>| side.clone().map(|bytes| bytes.0);
     done.notes.iter().map(|note| (note.path.display(), side(&note.before), side(&note.after))).collect()
 }

@@ -37,7 +37,7 @@ async fn find_takes_globs_and_respects_the_ignore_rules() {
     assert_eq!(find("*.rs").await, "src/a.rs\nsrc/deep/b.rs");
     assert_eq!(find("src/*.rs").await, "src/a.rs");
     assert_eq!(find("**/*.{rs,yml}").await, ".github/ci.yml\nsrc/a.rs\nsrc/deep/b.rs");
-    assert_eq!(find("*.py").await, "no file fits *.py");
+    assert_eq!(find("*.py").await, "no file fits *.py; ignored files are not looked at");
     assert!(
         fault(tree.path(), "find", json!({"pattern": "a[b"})).await.contains("the pattern cannot be used")
     );
@@ -66,6 +66,19 @@ async fn search_gives_path_line_and_text_of_what_is_not_ignored() {
             .await
             .contains("does not exist")
     );
+}
+
+#[tokio::test]
+async fn ignore_rules_hold_below_a_named_folder_and_none_from_above_the_worktree_do() {
+    let above = worktree(&[
+        (".gitignore", b"*\n"),
+        ("tree/.gitignore", b"/src/out/\n"),
+        ("tree/src/a.rs", b"hunter2\n"),
+        ("tree/src/out/b.rs", b"hunter2\n"),
+        ("tree/srcs/c.rs", b"hunter2\n"),
+    ]);
+    let done = call(&above.path().join("tree"), "search", json!({"pattern": "hunter2", "path": "src"})).await;
+    assert_eq!(done.detail, "src/a.rs:1: hunter2");
 }
 
 #[tokio::test]
