@@ -97,33 +97,49 @@ impl PrivateRepo {
         self.home.join("objects")
     }
 
-    pub(crate) fn index(&self, name: &str) -> PathBuf {
-        self.home.join("index").join(name)
+    /// What the last walks of the user's tree saw.
+    fn user_cache(&self) -> PathBuf {
+        self.home.join("index/user.tree")
+    }
+
+    /// Makes a folder below the private repository's own, and those on the way. A link in its place,
+    /// which a command of the model's may have left to have us write elsewhere, is removed.
+    pub(crate) fn make_folder(&self, path: &str) -> Result<PathBuf, GitError> {
+        let mut folder = self.home.clone();
+        for name in path.split('/') {
+            folder.push(name);
+            match fs::symlink_metadata(&folder) {
+                Ok(found) if found.is_dir() => continue,
+                Ok(_) => fs::remove_file(&folder).at("remove", &folder)?,
+                Err(_) => {}
+            }
+            make_folder(&folder)?;
+        }
+        Ok(folder)
     }
 
     /// Writes what makes the folder a repository, wherever it is not as it should be: a command of the
     /// model's may have changed it.
     fn lay_out(&self) -> Result<(), GitError> {
-        let git = self.git_dir();
-        make_folder(&self.own_objects().join("pack"))?;
-        for folder in ["objects/pack", "objects/info", "refs/heads", "refs/tags", "info", "worktrees"] {
-            make_folder(&git.join(folder))?;
+        for folder in
+            ["objects/pack", "index", "git/objects/pack", "git/refs/heads", "git/refs/tags", "git/worktrees"]
+        {
+            self.make_folder(folder)?;
         }
-        make_folder(&self.home.join("index"))?;
-        let trees = self.home.join("worktrees");
-        make_folder(&trees)?;
+        let trees = self.make_folder("worktrees")?;
+        let git = self.git_dir();
         // Where a worktree has lost its own link, git must stop here instead of looking further up for
         // a repository, and finding one of the user's.
         write_unless_same(&trees.join(".git"), b"gitdir: gone\n")?;
         write_unless_same(&git.join("HEAD"), b"ref: refs/heads/main\n")?;
         write_unless_same(&git.join("config"), CONFIG.as_bytes())?;
-        write_unless_same(&git.join("info/attributes"), ATTRIBUTES.as_bytes())?;
+        write_unless_same(&self.make_folder("git/info")?.join("attributes"), ATTRIBUTES.as_bytes())?;
         let mut borrowed = Vec::new();
         for objects in [self.own_objects(), self.user.common_dir().join("objects")] {
             borrowed.extend_from_slice(objects.as_os_str().as_encoded_bytes());
             borrowed.push(b'\n');
         }
-        write_unless_same(&git.join("objects/info/alternates"), &borrowed)
+        write_unless_same(&self.make_folder("git/objects/info")?.join("alternates"), &borrowed)
     }
 
     pub(crate) fn objects(&self) -> Result<Objects, GitError> {
@@ -144,7 +160,8 @@ impl PrivateRepo {
     pub fn mirror_refs(&self) -> Result<(), GitError> {
         let mirrored = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
         let mut refs = BTreeMap::new();
-        for reference in self.objects()?.repo.references()?.flatten() {
+        // Refs that a command of the model's damaged are as good as none.
+        for reference in self.objects()?.repo.references().into_iter().flatten().flatten() {
             if let (Ok(name), Some(id)) = (reference.name(), reference.target())
                 && !mirrored(name)
             {
@@ -166,10 +183,10 @@ impl PrivateRepo {
         let git = self.git_dir();
         replace(&git.join("packed-refs"), packed.as_bytes())?;
         // A ref in a file of its own would go before a packed one.
-        for folder in ["refs/heads", "refs/tags"] {
-            let folder = git.join(folder);
+        for name in ["git/refs/heads", "git/refs/tags"] {
+            let folder = self.home.join(name);
             fs::remove_dir_all(&folder).at("remove", &folder)?;
-            make_folder(&folder)?;
+            self.make_folder(name)?;
         }
         for file in ["shallow", "info/exclude"] {
             let (theirs, ours) = (self.user.common_dir().join(file), git.join(file));
@@ -200,10 +217,10 @@ impl PrivateRepo {
         let folder = Folder::open(root).at("read", root)?;
         let tracked = self.user.tracked(&objects)?;
         let walked = walk(root, &folder, Place::User, &tracked, self.user.rules()?, &objects)?;
-        let cache = Cache::load(&self.index("user"));
+        let cache = Cache::load(&self.user_cache());
         let known = record(self, root, &folder, &walked.files, &cache, Blobs::Stored)?;
         if !cache.is(&known) {
-            Cache::save(&self.index("user"), &known)?;
+            Cache::save(&self.user_cache(), &known)?;
         }
         let files = known.into_iter().map(|known| (known.entry.path.clone(), known.entry));
         let mut files: BTreeMap<Vec<u8>, Entry> = files.collect();
@@ -266,7 +283,7 @@ impl PrivateRepo {
         let session = Session::named(session)?;
         let objects = self.objects()?;
         let repo = &objects.repo;
-        let last = target(repo, &session.chain_ref())?;
+        let last = self.chain(session)?;
         let borrowed = match (self.borrowed(session)?, last) {
             (Some(base), Some(last)) if repo.graph_descendant_of(last, base)? => None,
             (base, _) => base,
@@ -278,12 +295,16 @@ impl PrivateRepo {
         let parents: Vec<_> = parents.iter().collect();
         let commit = repo.commit_create_buffer(&by, &by, label, &tree, &parents)?;
         let commit = objects.write(ObjectType::Commit, &commit)?;
+        self.make_folder("git/refs/heph/chain")?;
         write_ref(&self.git_dir(), &session.chain_ref(), commit)
     }
 
-    /// The last commit of the session's chain.
+    /// The last commit of the session's chain. A ref that a command of the model's damaged is as good as
+    /// none.
     pub(crate) fn chain(&self, session: Session<'_>) -> Result<Option<Oid>, GitError> {
-        target(&self.objects()?.repo, &session.chain_ref())
+        let repo = self.objects()?.repo;
+        let last = target(&repo, &session.chain_ref()).ok().flatten();
+        Ok(last.filter(|&id| repo.find_commit(id).is_ok()))
     }
 
     /// The files in which two trees differ, whole, sorted by path. Nobody's configuration has a say.
@@ -444,6 +465,6 @@ fn write_unless_same(path: &Path, bytes: &[u8]) -> Result<(), GitError> {
 }
 
 /// Makes a folder, and those above it, that nobody else can look into.
-pub(crate) fn make_folder(path: &Path) -> Result<(), GitError> {
+fn make_folder(path: &Path) -> Result<(), GitError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).at("create", path)
 }

@@ -15,7 +15,7 @@ use crate::{
     error::{At, GitError},
     folder::{Cursor, Folder, Stamp, os, split},
     objects::{Entry, Objects, find},
-    private::{PrivateRepo, Session, make_folder, replace},
+    private::{PrivateRepo, Session, replace},
     record::{Blobs, keep, record},
     rules::Stack,
     tracked::Tracked,
@@ -66,21 +66,17 @@ impl Worktree {
     }
 
     fn cache(&self) -> PathBuf {
-        self.repo.index(&self.session)
+        self.repo.home().join(format!("index/{}.worktree", self.session))
     }
 
     /// A file that was written when the worktree was last moved; its time is what counts.
     fn moved(&self) -> PathBuf {
-        self.repo.index(&format!("{}.moved", self.session))
+        self.repo.home().join(format!("index/{}.moved", self.session))
     }
 
     /// Makes the folder a worktree of the private repository, whatever has become of it.
     fn make(&self) -> Result<(), GitError> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(found) if !found.is_dir() => fs::remove_file(&self.path).at("remove", &self.path)?,
-            _ => {}
-        }
-        make_folder(&self.path)?;
+        self.repo.make_folder(&format!("worktrees/{}", self.session))?;
         let folder = Folder::open(&self.path).at("open", &self.path)?;
         let (link, admin) = (self.git_link(), self.admin());
         folder.remove_all(b".git").at("remove", &link)?;
@@ -89,7 +85,7 @@ impl Worktree {
         if admin.exists() {
             fs::remove_dir_all(&admin).at("remove", &admin)?;
         }
-        make_folder(&admin)?;
+        self.repo.make_folder(&format!("git/worktrees/{}", self.session))?;
         let session = Session::named(&self.session)?;
         let head = match self.repo.chain(session)?.or(self.repo.borrowed(session)?) {
             Some(commit) => format!("{commit}\n"),

@@ -37,7 +37,7 @@ fn staged_unstaged_untracked_and_deleted_files_are_as_on_disk() {
 #[test]
 fn odd_files_survive_byte_for_byte() {
     let repo = Repo::new();
-    let odd: [(&[u8], &[u8]); 8] = [
+    let odd: [(&[u8], &[u8]); 11] = [
         (b"crlf.txt", b"one\r\ntwo\r\nno end"),
         (b"bom.txt", b"\xef\xbb\xbftext\n"),
         (b"utf16.txt", b"\xff\xfea\0\n\0"),
@@ -45,6 +45,9 @@ fn odd_files_survive_byte_for_byte() {
         (b"empty.txt", b""),
         (b"binary.dat", b"\0\x01\x02\r\n\xff"),
         (b"caf\xe9/\xff.txt", b"a name that is no UTF-8\n"),
+        (b"back\\slash", b"x\n"),
+        (b"colon:and\nnew line", b"x\n"),
+        (b"con/aux.", b"x\n"),
         (b"with space/'quote\".txt", b"x\n"),
     ];
     repo.write(".gitattributes", "* text=auto eol=lf\n*.dat filter=lfs\n");
@@ -59,16 +62,22 @@ fn odd_files_survive_byte_for_byte() {
     link("latin1.txt", &repo.root.join("link"));
     link("nowhere/at all", &repo.root.join("sub/dangling"));
     link("/etc", &repo.root.join("to-etc"));
+    link("nowhere", &repo.root.join(".gitmodules"));
     let tree = repo.private().snapshot(SESSION).unwrap();
     let tree = repo.tree(&tree);
     for (path, bytes) in odd {
         assert_eq!(tree[path], ("100644".to_owned(), bytes.to_vec()));
     }
     assert_eq!(tree[b"run.sh".as_slice()].0, "100755");
-    for (path, to) in [("link", "latin1.txt"), ("sub/dangling", "nowhere/at all"), ("to-etc", "/etc")] {
+    for (path, to) in [
+        ("link", "latin1.txt"),
+        ("sub/dangling", "nowhere/at all"),
+        ("to-etc", "/etc"),
+        (".gitmodules", "nowhere"),
+    ] {
         assert_eq!(tree[path.as_bytes()], ("120000".to_owned(), to.into()));
     }
-    assert_eq!(tree.len(), odd.len() + 5);
+    assert_eq!(tree.len(), odd.len() + 6);
 }
 
 #[test]

@@ -259,3 +259,22 @@ fn nobody_else_can_look_into_the_data_folder() {
         assert_eq!(crate::support::mode(&folder), 0o700, "{}", folder.display());
     }
 }
+
+#[test]
+fn links_that_the_model_lays_in_the_private_repository_lead_nowhere() {
+    let repo = Repo::with(&[("a.txt", "a\n")]);
+    let before = repo.git_state();
+    let (base, worktree) = start(&repo);
+    let git = repo.private_git();
+    for folder in ["info", "refs/heads", "refs/heph", "worktrees"] {
+        let (ours, theirs) = (git.join(folder), repo.root.join(".git").join(folder));
+        fs::remove_dir_all(&ours).unwrap();
+        link(theirs.to_str().unwrap(), &ours);
+    }
+    fs::write(git.join("packed-refs"), "nonsense").unwrap();
+    start(&repo);
+    assert_eq!(worktree.snapshot(&base).unwrap().tree, base);
+    assert_eq!(repo.git_in(worktree.path(), &["log", "--format=%s", "main"]), "first\n");
+    assert_eq!(repo.git_state(), before);
+    assert_eq!(content(&repo.root.join(".git/refs/heph")).len(), 2);
+}
