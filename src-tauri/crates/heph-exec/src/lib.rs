@@ -13,6 +13,7 @@
 mod environment;
 mod group;
 mod kept;
+mod leftovers;
 
 use std::{
     ffi::OsString,
@@ -32,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 pub use environment::listed_environment;
 use group::Group;
 use kept::Kept;
+pub use leftovers::end_leftovers;
 
 /// What is to run, and within which bounds.
 #[derive(Clone, Debug)]

@@ -1,0 +1,438 @@
+//! The loop: every event, one at a time.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use heph_agent::{Agent, AgentEvent, Stop, Stopped};
+use heph_core::turn::{Effect, GateTarget, Input, Refused, Turn};
+use heph_wire::{CallError, ErrorKind, GateEvent, Notification, PhaseName, ToolCall};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    Places,
+    colours::Colours,
+    model,
+    repos::{Repos, internal},
+    session::{Latest, Session, Taken},
+    store::Store,
+    view,
+    work::{GateProgress, WorkError, Workplace},
+};
+
+/// What reaches the loop.
+pub enum Event {
+    /// A front end asks for a method.
+    Call {
+        /// Its name.
+        method: String,
+        /// Its params.
+        params: Value,
+        /// Takes the answer.
+        reply: oneshot::Sender<Result<Value, CallError>>,
+    },
+    /// Something of a session's turn happened.
+    Turn {
+        /// The session.
+        session: String,
+        /// The turn's number: what a task reports of an earlier one is dropped.
+        turn: u32,
+        /// What.
+        event: TurnEvent,
+    },
+    /// Stop, and say so.
+    Shutdown(oneshot::Sender<()>),
+}
+
+/// What a task reports.
+pub enum TurnEvent {
+    /// Work was done.
+    Done(Result<Input, WorkError>),
+    /// The model said something, or a tool has done its work.
+    Agent(AgentEvent),
+    /// The model is at rest again.
+    AgentDone(Box<Agent>, Result<Stopped, Stop>),
+    /// A gate does something.
+    Gate(GateTarget, String, GateProgress),
+}
+
+/// All state, and the one place where it changes.
+pub struct Loop {
+    pub(crate) places: Places,
+    _lock: File,
+    pub(crate) store: Store,
+    pub(crate) repos: Repos,
+    pub(crate) sessions: HashMap<String, Session>,
+    pub(crate) colours: Arc<Colours>,
+    pub(crate) tasks: TaskTracker,
+    events: mpsc::UnboundedSender<Event>,
+    notify: Arc<dyn Fn(Notification) + Send + Sync>,
+}
+
+impl Loop {
+    /// A loop over what is kept in `places`.
+    pub fn new(
+        places: Places,
+        lock: File,
+        events: mpsc::UnboundedSender<Event>,
+        notify: Arc<dyn Fn(Notification) + Send + Sync>,
+    ) -> Result<Loop, CallError> {
+        let store = Store::open(&places.data.join("heph.db")).map_err(internal)?;
+        let repos = Repos::new(&places.data, &places.config);
+        let colours = Arc::new(Colours::default());
+        let (sessions, tasks) = (HashMap::new(), TaskTracker::new());
+        Ok(Loop { places, _lock: lock, store, repos, sessions, colours, tasks, events, notify })
+    }
+
+    /// Takes events until a shutdown.
+    pub async fn run(mut self, mut events: mpsc::UnboundedReceiver<Event>) {
+        while let Some(event) = events.recv().await {
+            match event {
+                Event::Call { method, params, reply } => self.answer(&method, params, reply),
+                Event::Turn { session, turn, event } => self.on_turn_event(&session, turn, event),
+                Event::Shutdown(done) => {
+                    self.sessions.values().for_each(|session| session.cancel.cancel());
+                    self.tasks.close();
+                    self.tasks.wait().await;
+                    let _ = done.send(());
+                    return;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn notify(&self, notification: Notification) {
+        (self.notify)(notification);
+    }
+
+    fn complain(&self, session: &str, message: String) {
+        tracing::error!("{message}");
+        self.notify(Notification::Error { session: Some(session.to_owned()), message });
+    }
+
+    /// A session, loaded if it is not yet. An open turn that was going on when the program stopped is
+    /// taken up again here, as far as it may be.
+    pub(crate) fn session(&mut self, id: &str) -> Result<&mut Session, CallError> {
+        if !self.sessions.contains_key(id) {
+            let row = self.store.session(id).map_err(internal)?;
+            let row = row.ok_or_else(|| CallError::new(ErrorKind::NotFound, "There is no such session."))?;
+            let session = Session::load(&self.store, row).map_err(internal)?;
+            let is_open = session.turn().is_some();
+            self.sessions.insert(id.to_owned(), session);
+            if is_open && let Err(error) = self.give(id, Input::Restarted) {
+                self.complain(id, error.message);
+            }
+        }
+        self.sessions
+            .get_mut(id)
+            .ok_or_else(|| CallError::new(ErrorKind::NotFound, "There is no such session."))
+    }
+
+    /// Gives an input to a session's turn, and does what follows. Returns the session's revision.
+    pub(crate) fn give(&mut self, id: &str, input: Input) -> Result<u64, CallError> {
+        let asked = matches!(input, Input::Interrupt);
+        let session = self.session(id)?;
+        let before = session.turn().map(standing);
+        let Loop { store, sessions, .. } = self;
+        let session = sessions.get_mut(id).ok_or_else(|| internal("the session is gone"))?;
+        let taken = session.take(store, input, now()).map_err(internal)?;
+        let Taken { effects, ended } = taken.map_err(refused)?;
+        let revision = session.revision;
+        let after = session.turn().map(standing);
+        if asked {
+            session.cancel.cancel();
+        }
+        if after != before && after.is_some() {
+            self.notify_phase(id);
+        }
+        for effect in effects {
+            self.carry_out(id, effect);
+        }
+        self.notify(Notification::SessionChanged { session: id.to_owned(), revision });
+        if let Some(ended) = ended {
+            self.notify_phase(id);
+            self.notify(Notification::TurnEnded { session: id.to_owned(), ended });
+        }
+        Ok(revision)
+    }
+
+    pub(crate) fn notify_phase(&self, id: &str) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let (turn, round, attempt, phase) = match &session.latest {
+            Latest::None => return,
+            Latest::Open { number, turn, .. } => {
+                (*number, turn.round().0, turn.attempt(), view::phase(turn.phase()))
+            }
+            Latest::Ended { number, ending, .. } => (*number, ending.rounds, 1, PhaseName::Ended),
+        };
+        self.notify(Notification::Phase { session: id.to_owned(), turn, round, attempt, phase });
+    }
+
+    fn on_turn_event(&mut self, id: &str, turn: u32, event: TurnEvent) {
+        let current = self.sessions.get(id).is_some_and(|session| session.latest.number() == turn);
+        if !current {
+            return;
+        }
+        let outcome = match event {
+            TurnEvent::Done(Ok(input)) => self.give(id, input).map(|_| ()),
+            TurnEvent::Done(Err(error)) => {
+                self.give(id, Input::Failed { reason: sentence(&error) }).map(|_| ())
+            }
+            TurnEvent::Agent(event) => self.on_agent_event(id, event),
+            TurnEvent::AgentDone(agent, outcome) => self.on_agent_done(id, *agent, outcome),
+            TurnEvent::Gate(on, name, progress) => {
+                self.on_gate(id, on, name, progress);
+                Ok(())
+            }
+        };
+        if let Err(error) = outcome {
+            self.complain(id, error.message);
+        }
+    }
+
+    fn on_agent_event(&mut self, id: &str, event: AgentEvent) -> Result<(), CallError> {
+        let Loop { store, sessions, .. } = self;
+        let Some(session) = sessions.get_mut(id) else { return Ok(()) };
+        let call = session.hear(store, &event, now()).map_err(internal)?;
+        let revision = session.revision;
+        if let AgentEvent::Text(text) = event {
+            self.notify(Notification::ModelText { session: id.to_owned(), text });
+        }
+        if let Some(call) = call {
+            let (name, summary) = (call.name.clone(), summary(&call));
+            self.notify(Notification::ModelTool { session: id.to_owned(), name, summary, call });
+            self.notify(Notification::SessionChanged { session: id.to_owned(), revision });
+        }
+        Ok(())
+    }
+
+    fn on_agent_done(
+        &mut self,
+        id: &str,
+        agent: Agent,
+        outcome: Result<Stopped, Stop>,
+    ) -> Result<(), CallError> {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.agent = Some(agent);
+        }
+        let input = match outcome {
+            Ok(stopped) => Input::ModelStopped { words: stopped.text },
+            Err(Stop::Cancelled) => Input::ModelStopped { words: String::new() },
+            Err(failure) => Input::Failed { reason: sentence(&failure) },
+        };
+        self.give(id, input).map(|_| ())
+    }
+
+    fn on_gate(&mut self, id: &str, on: GateTarget, name: String, progress: GateProgress) {
+        let on = match on {
+            GateTarget::Proposed => heph_wire::GateTarget::Proposed,
+            GateTarget::Accepted => heph_wire::GateTarget::Accepted,
+            GateTarget::Base => heph_wire::GateTarget::Base,
+        };
+        let (event, output, result, seconds) = match progress {
+            GateProgress::Start => (GateEvent::Start, None, None, None),
+            GateProgress::Output(text) => (GateEvent::Output, Some(text), None, None),
+            GateProgress::End(run) => (GateEvent::End, None, Some(view::run_result(&run)), Some(run.seconds)),
+        };
+        if let (GateEvent::Start, Some(session)) = (event, self.sessions.get_mut(id)) {
+            session.gate_runs(&name);
+        }
+        let session = id.to_owned();
+        self.notify(Notification::Gate { session, name, on, event, output, result, seconds });
+    }
+
+    pub(crate) fn carry_out(&mut self, id: &str, effect: Effect) {
+        if let Err(error) = self.start_work(id, effect) {
+            // The phase waits for an answer, and this is one.
+            self.send(id, TurnEvent::Done(Err(WorkError::CannotStart(error.message))));
+        }
+    }
+
+    fn start_work(&mut self, id: &str, effect: Effect) -> Result<(), CallError> {
+        match effect {
+            Effect::Begin => self.blocking(id, |place, _| place.begin())?,
+            Effect::ReadWorktree { accepted } => {
+                let (number, round) = self.numbers(id);
+                let notes = self.store.notes(id, number, round).map_err(internal)?;
+                self.blocking(id, move |place, turn| place.read(turn.base(), &accepted, &notes))?;
+            }
+            Effect::Compose { onto, hunks } => {
+                self.blocking(id, move |place, turn| place.compose(turn.base(), &onto, &hunks))?;
+            }
+            Effect::Apply { base, accepted } => {
+                self.blocking(id, move |place, _| place.apply(&base, &accepted))?
+            }
+            Effect::AskModel { message } => self.ask_model(id, message)?,
+            Effect::RunGates { on, tree, names } => self.run_gates(id, on, tree, &names)?,
+            Effect::OpenReview { hunks } => {
+                let (_, round) = self.numbers(id);
+                let hunks = hunks as u32;
+                self.notify(Notification::ReviewReady { session: id.to_owned(), round, hunks });
+            }
+            Effect::TellNext { .. } | Effect::Reviewed(_) | Effect::End(_) => {}
+            // The token was cancelled as the interrupt was taken.
+            Effect::StopModel | Effect::StopGates => {}
+        }
+        Ok(())
+    }
+
+    fn numbers(&self, id: &str) -> (u32, u32) {
+        let session = self.sessions.get(id);
+        let turn = session.and_then(|session| session.turn());
+        (session.map_or(0, |session| session.latest.number()), turn.map_or(0, |turn| turn.round().0))
+    }
+
+    fn send(&self, id: &str, event: TurnEvent) {
+        let (turn, _) = self.numbers(id);
+        // The loop itself receives, so it is there.
+        let _ = self.events.send(Event::Turn { session: id.to_owned(), turn, event });
+    }
+
+    fn workplace(&mut self, id: &str) -> Result<Workplace, CallError> {
+        let repo = self.session(id)?.row.repo.clone();
+        let private = self.repos.get(&self.store, &repo, now())?.private.clone();
+        Ok(Workplace { private, session: id.to_owned() })
+    }
+
+    /// Reports of a task, for the present turn of a session.
+    fn reporter(&self, id: &str) -> impl Fn(TurnEvent) + Clone + Send + use<> {
+        let (events, session, (turn, _)) = (self.events.clone(), id.to_owned(), self.numbers(id));
+        move |event| {
+            let _ = events.send(Event::Turn { session: session.clone(), turn, event });
+        }
+    }
+
+    fn blocking(
+        &mut self,
+        id: &str,
+        work: impl FnOnce(&Workplace, &Turn) -> Result<Input, WorkError> + Send + 'static,
+    ) -> Result<(), CallError> {
+        let place = self.workplace(id)?;
+        let Some(turn) = self.session(id)?.turn().cloned() else { return Ok(()) };
+        let report = self.reporter(id);
+        self.tasks.spawn_blocking(move || report(TurnEvent::Done(work(&place, &turn))));
+        Ok(())
+    }
+
+    /// A token that stops what is started now, and nothing that was started before.
+    fn fresh_token(&mut self, id: &str) -> Result<CancellationToken, CallError> {
+        let session = self.session(id)?;
+        session.cancel = CancellationToken::new();
+        Ok(session.cancel.clone())
+    }
+
+    fn ask_model(&mut self, id: &str, message: String) -> Result<(), CallError> {
+        let place = self.workplace(id)?;
+        let worktree = place.private.worktree(id).map_err(internal)?;
+        let mut agent = match self.session(id)?.agent.take() {
+            Some(agent) => agent,
+            // The message that is given now is in the store already.
+            None => self.new_agent(id, SkipLast::Yes)?,
+        };
+        let cancel = self.fresh_token(id)?;
+        let report = self.reporter(id);
+        self.notify(Notification::ModelTold { session: id.to_owned(), message: message.clone() });
+        self.tasks.spawn(async move {
+            let mut hear = |event| report(TurnEvent::Agent(event));
+            let outcome = agent.work(message, worktree.path(), &mut hear, &cancel).await;
+            report(TurnEvent::AgentDone(Box::new(agent), outcome));
+        });
+        Ok(())
+    }
+
+    /// The session's model, made from its settings and all that was said.
+    pub(crate) fn new_agent(&mut self, id: &str, skip_last: SkipLast) -> Result<Agent, CallError> {
+        let (repo, own) = {
+            let row = &self.session(id)?.row;
+            (row.repo.clone(), row.model.clone())
+        };
+        let root = self.repos.get(&self.store, &repo, now())?.user.root().to_owned();
+        let settings = own.or_else(|| self.repos.default_model(&repo)).ok_or_else(|| {
+            let file = self.places.config.display();
+            CallError::new(
+                ErrorKind::Settings,
+                format!("No model is chosen. Set one under [model] in {file}."),
+            )
+        })?;
+        let mut told = self.store.told(id).map_err(internal)?;
+        if skip_last == SkipLast::Yes {
+            told.pop();
+        }
+        model::agent(&settings, &root, told)
+    }
+
+    fn run_gates(
+        &mut self,
+        id: &str,
+        on: GateTarget,
+        tree: heph_core::id::TreeId,
+        names: &[String],
+    ) -> Result<(), CallError> {
+        let place = self.workplace(id)?;
+        let Latest::Open { gates, turn, .. } = &self.session(id)?.latest else { return Ok(()) };
+        let gates = gates.iter().filter(|gate| names.contains(&gate.name)).cloned().collect();
+        let base = turn.base().clone();
+        let cancel = self.fresh_token(id)?;
+        let report = self.reporter(id);
+        self.tasks.spawn(async move {
+            let heard = report.clone();
+            let progress = move |name: &str, progress| heard(TurnEvent::Gate(on, name.to_owned(), progress));
+            let outcome = place.run_gates(base, tree, gates, progress, cancel).await;
+            report(TurnEvent::Done(outcome));
+        });
+        Ok(())
+    }
+}
+
+/// Whether the latest thing said is left out of a history, since it is about to be said again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SkipLast {
+    /// It is.
+    Yes,
+    /// It is not.
+    No,
+}
+
+fn standing(turn: &Turn) -> (u32, u32, PhaseName, bool) {
+    (turn.round().0, turn.attempt(), view::phase(turn.phase()), view::held(turn.phase()).is_some())
+}
+
+fn summary(call: &ToolCall) -> String {
+    format!("{} {}: {}", call.name, call.target, call.outcome)
+}
+
+fn refused(refused: Refused) -> CallError {
+    match refused {
+        Refused::Stale => {
+            CallError::new(ErrorKind::Stale, "That is no longer part of the review; it has changed.")
+        }
+        Refused::Undecided { count } => {
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            CallError::new(
+                ErrorKind::Undecided { count },
+                format!("{count} hunks have no verdict yet. Decide them first."),
+            )
+        }
+        Refused::NotNow => {
+            CallError::new(ErrorKind::Refused, "That cannot be done now. Nothing was changed.")
+        }
+    }
+}
+
+/// An error as a sentence for the user.
+fn sentence(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}

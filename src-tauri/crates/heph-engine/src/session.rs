@@ -1,0 +1,305 @@
+//! A session as the loop holds it: the latest turn, the conversation, and what runs for it.
+
+use heph_agent::{Agent, AgentEvent, ToolDone};
+use heph_core::turn::{self, Effect, Ending, Input, Phase, Turn};
+use heph_wire::{Counts, GateResult, GateView, Message, ToolCall};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    settings::Gate,
+    store::{Change, SessionRow, Speaker, Store, StoreError, TurnRow},
+    view,
+};
+
+/// A session's title is cut to so many characters.
+const TITLE: usize = 60;
+
+/// A session.
+pub struct Session {
+    /// Its row in the store.
+    pub row: SessionRow,
+    /// Its latest turn.
+    pub latest: Latest,
+    /// Counts every change of the view.
+    pub revision: u64,
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// Words of the model that are not yet an entry of the conversation.
+    pub streaming: String,
+    /// The latest results of the turn's gates.
+    pub gates: Vec<GateView>,
+    /// The model at rest: it is with its task while it works, and made anew after a restart.
+    pub agent: Option<Agent>,
+    /// Stops the task that runs for the session.
+    pub cancel: CancellationToken,
+}
+
+/// The latest turn of a session.
+pub enum Latest {
+    /// There was none yet.
+    None,
+    /// It is open.
+    Open {
+        /// Its number, from 1.
+        number: u32,
+        /// Its gates, as the user's tree defined them at its start.
+        gates: Vec<Gate>,
+        /// Its state.
+        turn: Box<Turn>,
+    },
+    /// It has ended.
+    Ended {
+        /// Its number, from 1.
+        number: u32,
+        /// What held for it.
+        settings: turn::Settings,
+        /// How it ended.
+        ending: Ending,
+    },
+}
+
+impl Latest {
+    /// The turn's number; 0 before the first.
+    pub fn number(&self) -> u32 {
+        match self {
+            Latest::None => 0,
+            Latest::Open { number, .. } | Latest::Ended { number, .. } => *number,
+        }
+    }
+}
+
+/// What an input brought about, already written.
+pub struct Taken {
+    /// What is to be done now.
+    pub effects: Vec<Effect>,
+    /// The turn's ending, where it has ended.
+    pub ended: Option<heph_wire::TurnEnded>,
+}
+
+impl Session {
+    /// A new session, just added to the store.
+    pub fn new(row: SessionRow) -> Session {
+        Session {
+            row,
+            latest: Latest::None,
+            revision: 0,
+            messages: Vec::new(),
+            streaming: String::new(),
+            gates: Vec::new(),
+            agent: None,
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    /// A session as the store has it: an open turn is replayed from its log.
+    pub fn load(store: &Store, row: SessionRow) -> Result<Session, StoreError> {
+        let messages = store.messages(&row.id)?;
+        let mut session = Session { messages, ..Session::new(row) };
+        session.revision = session.messages.len() as u64;
+        let Some(latest) = store.latest_turn(&session.row.id)? else { return Ok(session) };
+        session.latest = match latest.ending {
+            Some(ending) => Latest::Ended { number: latest.number, settings: latest.settings, ending },
+            None => {
+                let (mut turn, _) = Turn::start(latest.settings, latest.opening);
+                for input in store.inputs(&session.row.id, latest.number)? {
+                    session.revision += 1;
+                    // An input that this version refuses was taken by the one that logged it: the state
+                    // it led to cannot be had, and the one before it is the nearest that can.
+                    match turn::step(&turn, input) {
+                        Ok((next, _)) => turn = next,
+                        Err(refused) => tracing::warn!("an input of the log is refused: {refused}"),
+                    }
+                }
+                Latest::Open { number: latest.number, gates: latest.gates, turn: Box::new(turn) }
+            }
+        };
+        session.show_gates();
+        Ok(session)
+    }
+
+    /// The open turn.
+    pub fn turn(&self) -> Option<&Turn> {
+        match &self.latest {
+            Latest::Open { turn, .. } => Some(turn),
+            _ => None,
+        }
+    }
+
+    /// Opens a turn with `prompt`. Returns what starts it.
+    pub fn open_turn(
+        &mut self,
+        store: &mut Store,
+        settings: turn::Settings,
+        gates: Vec<Gate>,
+        prompt: &str,
+        now: i64,
+    ) -> Result<Vec<Effect>, StoreError> {
+        let opening = heph_core::message::prompt(self.row.untold.as_deref(), prompt);
+        let (turn, effects) = Turn::start(settings.clone(), opening.clone());
+        let number = self.latest.number() + 1;
+        let message = Message::Prompt { turn: number, text: prompt.to_owned() };
+        let mut row = self.row.clone();
+        if row.title.is_empty() {
+            row.title = title(prompt);
+        }
+        (row.draft, row.untold, row.changed_at) = (String::new(), None, now);
+        let turn_row = TurnRow { number, opening, settings, gates, ending: None };
+        store.open_turn(&row, &turn_row, &message)?;
+        self.row = row;
+        self.messages.push(message);
+        self.latest = Latest::Open { number, gates: turn_row.gates, turn: Box::new(turn) };
+        self.gates = self.turn().map(view::gates_not_run).unwrap_or_default();
+        self.revision += 1;
+        Ok(effects)
+    }
+
+    /// Gives an input to the open turn, and writes all that it brings about before anyone sees it.
+    ///
+    /// # Errors
+    /// `Ok(Err(refused))` where the turn refuses it; nothing has changed then.
+    pub fn take(
+        &mut self,
+        store: &mut Store,
+        input: Input,
+        now: i64,
+    ) -> Result<Result<Taken, turn::Refused>, StoreError> {
+        let Latest::Open { number, turn, gates } = &self.latest else {
+            return Ok(Err(turn::Refused::NotNow));
+        };
+        let (number, round) = (*number, turn.round().0);
+        let (next, effects) = match turn::step(turn, input.clone()) {
+            Ok(taken) => taken,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        if next == **turn && effects.is_empty() {
+            return Ok(Ok(Taken { effects, ended: None }));
+        }
+        let mut change = Change { input: Some(&input), ..Change::default() };
+        let mut ended = None;
+        if let Input::ModelStopped { words } = &input {
+            change.told.push((Speaker::Model, words.clone()));
+        }
+        if !matches!(next.phase(), Phase::Model) && !self.streaming.is_empty() {
+            change.messages.push(Message::Model { turn: number, round, text: self.streaming.clone() });
+        }
+        let opens_turn = matches!(input, Input::Begun { .. });
+        for effect in &effects {
+            match effect {
+                Effect::AskModel { message } => {
+                    change.told.push((Speaker::User, message.clone()));
+                    if !opens_turn {
+                        change.messages.push(Message::Told { turn: number, round, text: message.clone() });
+                    }
+                }
+                Effect::TellNext { message } => {
+                    change.untold = Some(message.clone());
+                    change.messages.push(Message::Told { turn: number, round, text: message.clone() });
+                }
+                Effect::Reviewed(tally) => change.messages.push(view::reviewed(number, round, tally)),
+                Effect::End(ending) => {
+                    let line = view::turn_ended(number, ending);
+                    change.messages.push(Message::Ended(line.clone()));
+                    change.ending = Some(ending.clone());
+                    ended = Some(line);
+                }
+                _ => {}
+            }
+        }
+        store.record(&self.row.id, number, now, &change)?;
+        if !matches!(next.phase(), Phase::Model) {
+            self.streaming.clear();
+        }
+        let Change { messages, untold, ending, .. } = change;
+        self.messages.extend(messages);
+        self.row.changed_at = now;
+        if untold.is_some() {
+            self.row.untold = untold;
+        }
+        let gates_ran = matches!(input, Input::GatesRan { .. });
+        self.latest = match ending {
+            Some(ending) => Latest::Ended { number, settings: next.settings().clone(), ending },
+            None => Latest::Open { number, gates: gates.clone(), turn: Box::new(next) },
+        };
+        if gates_ran {
+            self.show_gates();
+        }
+        self.revision += 1;
+        Ok(Ok(Taken { effects, ended }))
+    }
+
+    /// Takes over what the working model does.
+    pub fn hear(
+        &mut self,
+        store: &mut Store,
+        event: &AgentEvent,
+        now: i64,
+    ) -> Result<Option<ToolCall>, StoreError> {
+        let Latest::Open { number, turn, .. } = &self.latest else { return Ok(None) };
+        let (number, round) = (*number, turn.round().0);
+        match event {
+            AgentEvent::Text(text) => {
+                self.streaming.push_str(text);
+                Ok(None)
+            }
+            AgentEvent::Tool(done) => {
+                let call = tool_call(number, round, done);
+                let mut messages = Vec::new();
+                if !self.streaming.is_empty() {
+                    messages.push(Message::Model {
+                        turn: number,
+                        round,
+                        text: std::mem::take(&mut self.streaming),
+                    });
+                }
+                messages.push(Message::Tool(call.clone()));
+                let notes = done.notes.iter().map(|note| (round, note.clone())).collect();
+                let change = Change { messages: messages.clone(), notes, ..Change::default() };
+                store.record(&self.row.id, number, now, &change)?;
+                self.messages.extend(messages);
+                self.revision += 1;
+                Ok(Some(call))
+            }
+        }
+    }
+
+    fn show_gates(&mut self) {
+        let Some(turn) = self.turn() else { return };
+        self.gates = view::gates(turn);
+    }
+
+    /// Notes that a gate runs now.
+    pub fn gate_runs(&mut self, name: &str) {
+        if let Some(gate) = self.gates.iter_mut().find(|gate| gate.name == name) {
+            gate.result = GateResult::Running;
+            gate.output.clear();
+            gate.seconds = None;
+        }
+    }
+}
+
+fn tool_call(turn: u32, round: u32, done: &ToolDone) -> ToolCall {
+    let edits = !done.notes.is_empty();
+    ToolCall {
+        turn,
+        round,
+        name: done.name.clone(),
+        target: done.target.clone(),
+        outcome: done.outcome.clone(),
+        failed: done.failed,
+        rationale: done.rationale.clone(),
+        counts: edits.then_some(Counts { added: done.added, removed: done.removed }),
+        detail: done.detail.clone(),
+        millis: u32::try_from(done.elapsed.as_millis()).unwrap_or(u32::MAX),
+    }
+}
+
+/// The first line of a prompt, cut at a word.
+fn title(prompt: &str) -> String {
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    if line.chars().count() <= TITLE {
+        return line.to_owned();
+    }
+    let cut: String = line.chars().take(TITLE).collect();
+    let end = cut.rfind(' ').unwrap_or(cut.len());
+    format!("{}…", &cut[..end])
+}

@@ -1,0 +1,319 @@
+//! Views: the states of the core, as a front end shows them. No decision is made here.
+
+use std::collections::BTreeMap;
+
+use heph_core::{
+    constraint::{Constraint, Standing},
+    diff::{ChangedLine, FileHunks, Hunk, Item, LineRange},
+    file::Mode,
+    path::RepoPath,
+    review::{Comment, Place, Review, Side, Verdict, runs_on_your_machine},
+    turn::{self, Ending, EndingKind, GateRun, Phase, Tally, Turn},
+};
+use heph_wire as wire;
+use wire::{Counts, HunkView, Message, PhaseName, WirePath};
+
+use crate::{colours::Colours, rows, rows::Sides};
+
+/// Where a turn is, in the words of the protocol.
+pub fn phase(phase: &Phase) -> PhaseName {
+    match phase {
+        Phase::Snapshot => PhaseName::Snapshot,
+        Phase::Model => PhaseName::Model,
+        Phase::Held(held) => self::phase(&held.from),
+        Phase::Reading | Phase::Screening(_) => PhaseName::Screen,
+        Phase::Gates { .. } => PhaseName::Gates,
+        Phase::Review(_) => PhaseName::Review,
+        Phase::Composing { .. } | Phase::AcceptedGates => PhaseName::AcceptedGates,
+        Phase::Red => PhaseName::Red,
+        Phase::Apply => PhaseName::Apply,
+        Phase::Ended(_) => PhaseName::Ended,
+    }
+}
+
+/// Why a turn is held.
+pub fn held(phase: &Phase) -> Option<wire::Held> {
+    match phase {
+        Phase::Held(held) => {
+            Some(wire::Held { reason: held.reason.clone(), cut_off: held.cause == turn::Cause::CutOff })
+        }
+        _ => None,
+    }
+}
+
+/// The turn's gates before any has run.
+pub fn gates_not_run(turn: &Turn) -> Vec<wire::GateView> {
+    let not_run = |name: &String| wire::GateView {
+        name: name.clone(),
+        result: wire::GateResult::NotRun,
+        seconds: None,
+        output: String::new(),
+    };
+    turn.settings().gates.iter().map(not_run).collect()
+}
+
+/// The turn's gates and their latest results.
+pub fn gates(turn: &Turn) -> Vec<wire::GateView> {
+    let mut gates = gates_not_run(turn);
+    for gate in &mut gates {
+        if let Some(run) = turn.gates().iter().find(|run| run.name == gate.name) {
+            *gate = wire::GateView {
+                name: run.name.clone(),
+                result: gate_result(turn, run),
+                seconds: Some(run.seconds),
+                output: heph_core::message::without_colours(&run.output),
+            };
+        }
+    }
+    gates
+}
+
+fn gate_result(turn: &Turn, run: &GateRun) -> wire::GateResult {
+    match run_result(run) {
+        wire::GateResult::Red if turn.is_red_before(&run.name) => wire::GateResult::RedBefore,
+        result => result,
+    }
+}
+
+/// The result of one run, whatever it was before.
+pub fn run_result(run: &GateRun) -> wire::GateResult {
+    match run.result {
+        turn::GateResult::Green => wire::GateResult::Green,
+        turn::GateResult::Red { .. } => wire::GateResult::Red,
+        turn::GateResult::CouldNotRun { .. } => wire::GateResult::CouldNotRun,
+        turn::GateResult::Stopped => wire::GateResult::Stopped,
+    }
+}
+
+/// A finished review, as an entry of the conversation.
+pub fn reviewed(turn: u32, round: u32, tally: &Tally) -> Message {
+    Message::Reviewed {
+        turn,
+        round,
+        accepted: tally.accepted as u32,
+        rejected: tally.rejected as u32,
+        undecided: tally.undecided as u32,
+        comments: tally.comments as u32,
+        reproposed: tally.reproposed as u32,
+    }
+}
+
+/// A turn's ending.
+pub fn turn_ended(turn: u32, ending: &Ending) -> wire::TurnEnded {
+    let name = match ending.kind {
+        EndingKind::Failed => wire::EndingName::Failed,
+        EndingKind::Red { .. } => wire::EndingName::Red,
+        EndingKind::Interrupted => wire::EndingName::Interrupted,
+        EndingKind::Floor => wire::EndingName::Floor,
+        EndingKind::Refused => wire::EndingName::Refused,
+        EndingKind::Stopped { .. } => wire::EndingName::Stopped,
+        EndingKind::OutOfRounds => wire::EndingName::OutOfRounds,
+        EndingKind::Applied => wire::EndingName::Applied,
+        EndingKind::Answered => wire::EndingName::Answered,
+    };
+    wire::TurnEnded {
+        turn,
+        ending: name,
+        applied: ending
+            .applied
+            .iter()
+            .map(|(path, hunks)| wire::AppliedFile { path: wire_path(path), hunks: *hunks })
+            .collect(),
+        set_aside: ending.set_aside.iter().map(|(path, _)| wire_path(path)).collect(),
+        reproposals: ending.reproposals,
+        rounds: ending.rounds,
+        message: ending.line(),
+    }
+}
+
+/// A path on the wire.
+pub fn wire_path(path: &RepoPath) -> WirePath {
+    WirePath(path.as_bytes().to_vec())
+}
+
+/// Whether hunks carry their rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithRows {
+    /// They do.
+    Yes,
+    /// The front end asks for them page by page.
+    No,
+}
+
+/// The open review of `turn`; `old_file` gives a file's bytes in the accepted state.
+pub fn review<E>(
+    turn: &Turn,
+    review: &Review,
+    revision: u64,
+    with_rows: WithRows,
+    colours: &Colours,
+    old_file: impl Fn(&RepoPath) -> Result<Vec<u8>, E>,
+) -> Result<wire::Review, E> {
+    let mut files = Vec::new();
+    for file in review.files().iter() {
+        let sides = match with_rows {
+            WithRows::Yes => Some(Sides::of(colours, file, &old_file(&file.path)?)),
+            WithRows::No => None,
+        };
+        files.push(file_view(turn, review, file, sides.as_ref(), colours));
+    }
+    Ok(wire::Review {
+        round: turn.round().0,
+        revision,
+        interrupted: turn.is_interrupted(),
+        last: turn.is_last_round(),
+        accepted_so_far: accepted_so_far(turn),
+        brief: brief(turn, review, colours),
+        constraints: turn.constraints().iter().map(constraint).collect(),
+        files,
+    })
+}
+
+fn accepted_so_far(turn: &Turn) -> Vec<wire::AppliedFile> {
+    let mut counts: BTreeMap<&RepoPath, u32> = BTreeMap::new();
+    for accepted in turn.accepted_so_far() {
+        *counts.entry(&accepted.path).or_insert(0) += 1;
+    }
+    counts.into_iter().map(|(path, hunks)| wire::AppliedFile { path: wire_path(path), hunks }).collect()
+}
+
+fn brief(turn: &Turn, review: &Review, colours: &Colours) -> wire::Brief {
+    let reproposed = review.refused().map(|(reproposal, hunk)| wire::ReproposedView {
+        id: hunk.id.to_string(),
+        path: wire_path(&hunk.path),
+        what: hunk.what(),
+        round: reproposal.round.0,
+        share: reproposal.share,
+        rows: rows::quoted(colours, hunk),
+        rationale: hunk.rationale.clone(),
+    });
+    let set_aside = turn.applied().iter().filter_map(|file| {
+        let aside = file.set_aside.as_ref()?;
+        Some(wire::SetAsideView { path: wire_path(&file.path), reason: aside.reason.to_string() })
+    });
+    wire::Brief {
+        summary: turn.words().to_owned(),
+        attempts: turn.attempt(),
+        gates: gates(turn),
+        reproposed: reproposed.collect(),
+        set_aside: set_aside.collect(),
+        ignored: turn.ignored().iter().map(wire_path).collect(),
+    }
+}
+
+fn constraint(constraint: &Constraint) -> wire::ConstraintView {
+    wire::ConstraintView {
+        id: constraint.id.to_string(),
+        path: wire_path(constraint.path()),
+        round: constraint.round.0,
+        comments: constraint.comments.clone(),
+        lifted: constraint.standing == Standing::Lifted,
+    }
+}
+
+fn file_view(
+    turn: &Turn,
+    review: &Review,
+    file: &FileHunks,
+    sides: Option<&Sides>,
+    colours: &Colours,
+) -> wire::FileView {
+    let hunks: Vec<HunkView> = file
+        .hunks
+        .iter()
+        .enumerate()
+        .map(|(index, hunk)| hunk_view(turn, review, hunk, index as u32 + 1, sides, colours))
+        .collect();
+    let sum = |of: fn(&Counts) -> u32| hunks.iter().map(|hunk| of(&hunk.counts)).sum();
+    wire::FileView {
+        path: wire_path(&file.path),
+        old_path: None,
+        change: change_name(&file.hunks),
+        marked: runs_on_your_machine(&file.path).map(str::to_owned),
+        counts: Counts { added: sum(|counts| counts.added), removed: sum(|counts| counts.removed) },
+        hunks,
+    }
+}
+
+fn change_name(hunks: &[Hunk]) -> wire::ChangeName {
+    let name = |hunk: &Hunk| match &hunk.item {
+        Item::Lines { .. } => wire::ChangeName::Modified,
+        Item::Create(_) => wire::ChangeName::Added,
+        Item::Delete(_) => wire::ChangeName::Deleted,
+        Item::Mode { .. } => wire::ChangeName::Mode,
+        Item::Replace { old, new } if old.mode == Mode::Symlink || new.mode == Mode::Symlink => {
+            wire::ChangeName::Symlink
+        }
+        Item::Replace { .. } => wire::ChangeName::Binary,
+    };
+    // A mode change is shown as one only where nothing else of the file changed.
+    let names: Vec<wire::ChangeName> = hunks.iter().map(name).collect();
+    let telling = names.iter().copied().find(|name| *name != wire::ChangeName::Mode);
+    telling.unwrap_or(wire::ChangeName::Mode)
+}
+
+fn hunk_view(
+    turn: &Turn,
+    review: &Review,
+    hunk: &Hunk,
+    number: u32,
+    sides: Option<&Sides>,
+    colours: &Colours,
+) -> HunkView {
+    let pair = |range: LineRange| match range.count {
+        0 => (0, 0),
+        _ => (range.first as u32, range.last() as u32),
+    };
+    let changed = hunk.changed_lines();
+    let added = changed.iter().filter(|line| matches!(line, ChangedLine::Added(_))).count();
+    let (old, new, header) = match &hunk.item {
+        Item::Lines { old, new, .. } => {
+            let header =
+                format!("@@ -{},{} +{},{} @@ {}", old.first, old.count, new.first, new.count, hunk.heading);
+            (pair(*old), pair(*new), header.trim_end().to_owned())
+        }
+        Item::Create(_) => {
+            let lines = changed.len() as u32;
+            ((0, 0), (lines.min(1), lines), String::new())
+        }
+        Item::Delete(_) => {
+            let lines = changed.len() as u32;
+            ((lines.min(1), lines), (0, 0), String::new())
+        }
+        Item::Mode { .. } | Item::Replace { .. } => ((0, 0), (0, 0), String::new()),
+    };
+    let answers = turn.answered_by(hunk).map(|constraint| wire::Answered {
+        round: constraint.round.0,
+        rows: rows::quoted(colours, &constraint.hunk),
+        comments: constraint.comments.clone(),
+        unchanged: constraint.hunk.changed_lines() == changed,
+    });
+    HunkView {
+        id: hunk.id.to_string(),
+        number,
+        what: hunk.what(),
+        old,
+        new,
+        header,
+        context: hunk.heading.clone(),
+        row_count: rows::count(hunk) as u32,
+        rows: sides.map(|sides| sides.rows(hunk, 0, usize::MAX)),
+        counts: Counts { added: added as u32, removed: (changed.len() - added) as u32 },
+        rationale: hunk.rationale.clone(),
+        answers,
+        verdict: review.verdict(&hunk.id).map(|verdict| match verdict {
+            Verdict::Accepted => wire::VerdictName::Accept,
+            Verdict::Rejected => wire::VerdictName::Reject,
+        }),
+        comments: review.comments_on(&hunk.id).map(comment).collect(),
+    }
+}
+
+fn comment(comment: &Comment) -> wire::CommentView {
+    let (line, side) = match comment.place {
+        Place::Hunk => (None, None),
+        Place::Line { side: Side::New, line } => (Some(line), Some(wire::Side::New)),
+        Place::Line { side: Side::Old, line } => (Some(line), Some(wire::Side::Old)),
+    };
+    wire::CommentView { id: comment.id.to_string(), text: comment.text.clone(), line, side }
+}

@@ -1,0 +1,187 @@
+//! What a turn asks for, carried out: git, gates and apply, each answered by an input.
+
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
+
+use heph_core::{
+    compose::{FileOutcome, Misfit, compose},
+    diff::{self, Hunk},
+    file::File,
+    id::TreeId,
+    path::RepoPath,
+    rationale::{EditNote, attribute},
+    turn::{GateResult, GateRun, Input},
+};
+use heph_exec::{CommandSpec, Exit};
+use heph_git::{ApplyError, GitError, PrivateRepo};
+use tokio_util::sync::CancellationToken;
+
+use crate::settings::Gate;
+
+/// So much of a gate's output is kept.
+const OUTPUT_LIMIT: usize = 1 << 20;
+
+/// Why something could not be done. The turn is held then, as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// A snapshot, tree or worktree.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The apply.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// The accepted state.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+    /// The work was not begun, for this reason in words for the user.
+    #[error("{0}")]
+    CannotStart(String),
+}
+
+/// Where one session works.
+#[derive(Clone)]
+pub struct Workplace {
+    /// The private repository.
+    pub private: PrivateRepo,
+    /// The session.
+    pub session: String,
+}
+
+/// What a gate does, as it does it.
+pub enum GateProgress {
+    /// It started.
+    Start,
+    /// It printed this.
+    Output(String),
+    /// It ended.
+    End(GateRun),
+}
+
+impl Workplace {
+    /// Records the user's tree, and makes the worktree hold it.
+    pub fn begin(&self) -> Result<Input, WorkError> {
+        self.private.mirror_refs()?;
+        let base = self.private.snapshot(&self.session)?;
+        self.show(&base, &base, "base")?;
+        Ok(Input::Begun { base })
+    }
+
+    /// Reads the worktree and compares it with the accepted state. `notes` are the round's edits.
+    pub fn read(&self, base: &TreeId, accepted: &TreeId, notes: &[EditNote]) -> Result<Input, WorkError> {
+        let state = self.private.worktree(&self.session)?.snapshot(base)?;
+        self.private.commit(&self.session, &state.tree, "proposed")?;
+        let bytes = |file: &Option<File>| file.as_ref().map(|file| file.bytes.0.clone()).unwrap_or_default();
+        let changes = self.private.diff(accepted, &state.tree)?;
+        let files = changes
+            .iter()
+            .map(|change| {
+                let mut file = diff::hunks(change);
+                attribute(&mut file, &bytes(&change.old), &bytes(&change.new), notes);
+                file
+            })
+            .collect();
+        Ok(Input::Read { tree: state.tree, files, ignored: state.ignored })
+    }
+
+    /// Makes the worktree hold `onto` with these hunks of its diff.
+    pub fn compose(&self, base: &TreeId, onto: &TreeId, hunks: &[Hunk]) -> Result<Input, WorkError> {
+        let mut by_path: BTreeMap<&RepoPath, Vec<&Hunk>> = BTreeMap::new();
+        for hunk in hunks {
+            by_path.entry(&hunk.path).or_default().push(hunk);
+        }
+        let mut outcomes = Vec::new();
+        for (path, hunks) in by_path {
+            let file = compose(self.private.file(onto, path)?.as_ref(), &hunks)?;
+            outcomes.push(FileOutcome { path: path.clone(), file });
+        }
+        let tree = self.private.compose(onto, &outcomes)?;
+        self.show(base, &tree, "accepted")?;
+        Ok(Input::Composed { tree })
+    }
+
+    /// Writes the difference between two trees into the user's, and takes what is there then as the
+    /// new base.
+    pub fn apply(&self, base: &TreeId, accepted: &TreeId) -> Result<Input, WorkError> {
+        let report = self.private.apply(base, accepted)?;
+        let base = self.private.snapshot(&self.session)?;
+        self.show(&base, &base, "applied")?;
+        Ok(Input::Applied { files: report.files, base })
+    }
+
+    fn show(&self, base: &TreeId, tree: &TreeId, label: &str) -> Result<(), WorkError> {
+        self.private.commit(&self.session, tree, label)?;
+        Ok(self.private.worktree(&self.session)?.move_to(base, tree)?)
+    }
+
+    /// Runs gates on a tree, one after the other, and puts back what they wrote to it.
+    pub async fn run_gates(
+        self,
+        base: TreeId,
+        tree: TreeId,
+        gates: Vec<Gate>,
+        mut progress: impl FnMut(&str, GateProgress) + Send,
+        cancel: CancellationToken,
+    ) -> Result<Input, WorkError> {
+        let worktree = self.private.worktree(&self.session)?;
+        let hold = |place: &Workplace| {
+            let (worktree, base, tree) = (place.private.worktree(&place.session), base.clone(), tree.clone());
+            async move {
+                let moved = tokio::task::spawn_blocking(move || worktree?.move_to(&base, &tree));
+                moved.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+            }
+        };
+        hold(&self).await?;
+        let mut runs = Vec::new();
+        for gate in gates {
+            progress(&gate.name, GateProgress::Start);
+            let run = run_gate(&gate, worktree.path(), &mut progress, &cancel).await;
+            progress(&gate.name, GateProgress::End(run.clone()));
+            runs.push(run);
+        }
+        hold(&self).await?;
+        Ok(Input::GatesRan { tree, runs })
+    }
+}
+
+async fn run_gate(
+    gate: &Gate,
+    worktree: &Path,
+    progress: &mut (impl FnMut(&str, GateProgress) + Send),
+    cancel: &CancellationToken,
+) -> GateRun {
+    let finished = |result, seconds, output| GateRun { name: gate.name.clone(), result, seconds, output };
+    let temp = match tempfile::tempdir() {
+        Ok(temp) => temp,
+        Err(error) => {
+            let reason = format!("no temporary folder: {error}");
+            return finished(GateResult::CouldNotRun { reason }, 0.0, String::new());
+        }
+    };
+    let mut env = heph_exec::listed_environment(temp.path());
+    if let Some(parent) = worktree.parent() {
+        // Git never looks for a repository above the worktree, even when that has vanished.
+        env.push((OsString::from("GIT_CEILING_DIRECTORIES"), parent.into()));
+    }
+    let spec = CommandSpec {
+        shell: gate.run.clone(),
+        cwd: worktree.to_owned(),
+        env,
+        time_limit: Some(gate.time_limit()),
+        output_limit: OUTPUT_LIMIT,
+    };
+    let mut on_output = |bytes: &[u8]| {
+        progress(&gate.name, GateProgress::Output(String::from_utf8_lossy(bytes).into_owned()));
+    };
+    let done = heph_exec::run(spec, &mut on_output, cancel.clone()).await;
+    let could_not = |reason: String| GateResult::CouldNotRun { reason };
+    let result = match done.exit {
+        Exit::Code(0) => GateResult::Green,
+        // The shell's own words for "found, but cannot be run" and "not found" (POSIX, 2.8.2).
+        Exit::Code(code @ (126 | 127)) => could_not(format!("its command could not be run (exit {code})")),
+        Exit::Code(exit) => GateResult::Red { exit },
+        Exit::Signal(signal) => GateResult::Red { exit: 128 + signal },
+        Exit::TimeLimit => could_not(format!("it ran longer than {} s", gate.time_limit().as_secs())),
+        Exit::Cancelled => GateResult::Stopped,
+        Exit::CouldNotStart(reason) => could_not(reason),
+    };
+    finished(result, done.elapsed.as_secs_f64(), String::from_utf8_lossy(&done.output).into_owned())
+}

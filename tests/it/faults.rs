@@ -1,0 +1,169 @@
+//! Bad input of every kind: a clear error, and nothing lost.
+
+use heph_testkit::Repository;
+use serde_json::{Value, json};
+
+use crate::{Journey, hunks, new_session, open, serve};
+
+fn repository() -> Repository {
+    Repository::new(&[("a.txt", "one\ntwo\ntwo\n")])
+}
+
+#[test]
+fn a_folder_that_is_no_repository_and_a_missing_path_are_named() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut client = serve(&data);
+    let error = client.try_call("repo/open", json!({ "path": folder.path() })).unwrap_err();
+    assert_eq!(error["data"]["kind"], "not_a_repository");
+    assert!(error["message"].as_str().unwrap().contains("git init"), "{error}");
+    let missing = folder.path().join("gone");
+    let error = client.try_call("repo/open", json!({ "path": missing })).unwrap_err();
+    assert_eq!(error["data"]["kind"], "no_such_path");
+    assert!(error["message"].as_str().unwrap().contains(missing.to_str().unwrap()), "{error}");
+}
+
+#[test]
+fn malformed_lines_and_unknown_methods_are_answered_and_do_not_end_it() {
+    let data = tempfile::tempdir().unwrap();
+    let mut client = serve(&data);
+    for (line, code) in [
+        ("{", -32700),
+        ("[]", -32700),
+        (r#"{"id":1,"method":"repo/recent"}"#, -32700),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"repo/frob"}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"repo/open","params":{"pat":1}}"#, -32602),
+    ] {
+        let reply = client.raw(line);
+        assert_eq!(reply["error"]["code"], code, "{line}: {reply}");
+    }
+    assert_eq!(client.call("repo/recent", Value::Null), json!({ "repos": [] }));
+}
+
+#[test]
+fn a_fault_in_a_replay_file_is_named_by_line_and_field() {
+    let data = tempfile::tempdir().unwrap();
+    let repository = repository();
+    let mut client = serve(&data);
+    let repo = open(&mut client, &repository);
+    let script = "[[reply]]\ntext = \"x\"\n[[reply.step]]\ntool = \"edit\"\npath = \"a.txt\"\nold = \"one\"\nrationale = \"r\"\n";
+    let error = new_session(&mut client, &repository, &repo, script).unwrap_err();
+    let message = error["message"].as_str().unwrap();
+    assert_eq!(error["data"]["kind"], "settings");
+    assert!(message.contains("model.replay.toml:3") && message.contains("`new`"), "{message}");
+    assert_eq!(client.call("session/list", json!({ "repo": repo })), json!({ "sessions": [] }));
+}
+
+#[test]
+fn a_prompt_without_a_model_is_kept() {
+    let data = tempfile::tempdir().unwrap();
+    let repository = repository();
+    let mut client = serve(&data);
+    let repo = open(&mut client, &repository);
+    let session = client.call("session/new", json!({ "repo": repo }))["session"].clone();
+    let prompt = json!({ "session": session, "prompt": "Do it." });
+    let error = client.try_call("turn/start", prompt).unwrap_err();
+    assert_eq!(error["data"]["kind"], "settings");
+    assert_eq!(client.call("session/load", json!({ "session": session }))["draft"], "Do it.");
+}
+
+const EDITS: &str = r#"
+[[reply]]
+text = "Done."
+[[reply.step]]
+tool = "edit"
+path = "a.txt"
+old = "three"
+new = "3"
+rationale = "Absent."
+[[reply.step]]
+tool = "edit"
+path = "a.txt"
+old = "two"
+new = "2"
+rationale = "Twice."
+[[reply.step]]
+tool = "write"
+path = "../outside.txt"
+content = "out"
+rationale = "Leaves."
+[[reply.step]]
+tool = "write"
+path = ".git/hooks/post-checkout"
+content = "out"
+rationale = "Git's."
+[[reply.step]]
+tool = "edit"
+path = "a.txt"
+old = "one\n"
+new = "1\n"
+rationale = "Once."
+"#;
+
+#[test]
+fn an_edit_that_does_not_fit_is_told_to_the_model_which_may_try_again() {
+    let repository = repository();
+    let before = repository.fingerprint(&["a.txt"]);
+    let mut journey = Journey::start(repository, EDITS);
+    journey.prompt("Numbers.");
+    let mut outcomes = Vec::new();
+    for _ in 0..5 {
+        let tool = journey.client.wait("model/tool");
+        outcomes.push((
+            tool["call"]["failed"].as_bool().unwrap(),
+            tool["call"]["detail"].as_str().unwrap().to_owned(),
+        ));
+    }
+    let failed: Vec<bool> = outcomes.iter().map(|(failed, _)| *failed).collect();
+    assert_eq!(failed, [true, true, true, true, false], "{outcomes:?}");
+    assert!(outcomes[1].1.contains('2'), "it says how often: {}", outcomes[1].1);
+    assert!(outcomes[2].1.contains("leaves the worktree"), "{}", outcomes[2].1);
+    let proposed = hunks(&journey.review(1));
+    assert_eq!(proposed.len(), 1);
+    assert_eq!(proposed[0]["rationale"], "Once.");
+    journey.call("review/finish", json!({ "how": "accept_all" }));
+    journey.ended();
+    assert_eq!(journey.repository.read("a.txt"), "1\ntwo\ntwo\n");
+    assert_eq!(journey.repository.fingerprint(&["a.txt"]), before);
+    assert!(!journey.repository.beside("outside.txt").exists());
+}
+
+#[test]
+fn a_prompt_while_a_turn_is_open_is_kept_as_the_draft_and_stale_names_are_said() {
+    let mut journey = Journey::start(repository(), EDITS);
+    journey.prompt("Numbers.");
+    journey.review(1);
+    let error = journey.try_call("turn/start", json!({ "prompt": "And more." })).unwrap_err();
+    assert_eq!(error["data"]["kind"], "turn_open");
+    assert_eq!(journey.call("session/load", json!({}))["draft"], "And more.");
+    let error =
+        journey.try_call("review/decide", json!({ "hunk": "0000", "verdict": "accept" })).unwrap_err();
+    assert_eq!(error["data"]["kind"], "stale");
+    let error = journey.try_call("turn/resume", json!({ "how": "continue" })).unwrap_err();
+    assert_eq!(error["data"]["kind"], "refused");
+}
+
+#[test]
+fn a_fault_in_the_settings_is_named_and_the_last_good_ones_hold() {
+    let data = tempfile::tempdir().unwrap();
+    let repository = repository();
+    repository.write("heph.toml", "[review]\nmax_rounds = 0\n");
+    let mut client = serve(&data);
+    let opened = client.call("repo/open", json!({ "path": repository.root() }));
+    let problem = opened["problems"][0].as_str().unwrap();
+    assert!(problem.contains("heph.toml:2: max_rounds: 0 is out of range"), "{problem}");
+}
+
+#[test]
+fn a_second_heph_on_the_same_data_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let mut client = serve(&data);
+    client.call("repo/recent", Value::Null);
+    let second = std::process::Command::new(env!("CARGO_BIN_EXE_heph-serve"))
+        .args(["--data".as_ref(), data.path()])
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    assert!(!second.status.success());
+    assert!(String::from_utf8_lossy(&second.stderr).contains("Another Heph"), "{second:?}");
+}
