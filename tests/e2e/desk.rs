@@ -34,7 +34,7 @@ impl Desk {
 
         // The server takes a free display, and writes its number to file descriptor 1.
         let mut server = Command::new("Xvfb");
-        server.args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"]);
+        server.args(["-displayfd", "1", "-screen", "0", "1400x1000x24", "-nolisten", "tcp"]);
         desk.display = format!(":{}", desk.spawn_and_read_line(&mut server));
         let mut bus = Command::new("dbus-daemon");
         bus.args(["--session", "--nofork", "--print-address=1"]);
@@ -94,10 +94,10 @@ impl Desk {
             .env("DISPLAY", &self.display)
             .env("DBUS_SESSION_BUS_ADDRESS", &self.bus)
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
-            // No accessibility bus, no settings daemon and no GPU buffers: they are not there to be had.
+            // There is neither an accessibility bus nor a settings daemon. WebKit's renderer is left as it is:
+            // without its GPU buffers the driver's screenshots never come.
             .env("NO_AT_BRIDGE", "1")
             .env("GSETTINGS_BACKEND", "memory")
-            .env("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
             .stdin(Stdio::null());
         let child = command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", command.get_program()));
         let id = child.id();

@@ -3,7 +3,7 @@ use std::path::Path;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 
-use crate::poll;
+use crate::{PATIENCE, poll};
 
 /// The key under which WebDriver hands out elements (W3C WebDriver, 12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -26,7 +26,8 @@ impl Window {
     /// # Errors
     /// What the driver answered.
     pub fn open(driver: &str, binary: &str, arguments: &[&str]) -> Result<Window, String> {
-        let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE));
+        let agent: ureq::Agent = config.build().into();
         let mut window = Window { url: driver.to_owned(), agent };
         let capabilities = json!({"webkitgtk:browserOptions": {"binary": binary, "args": arguments}});
         let session = window.post("/session", json!({"capabilities": {"alwaysMatch": capabilities}}))?;
@@ -91,25 +92,21 @@ impl Window {
 
     /// Makes the window's content so many pixels large.
     pub fn resize(&self, (width, height): (u32, u32)) {
-        let inner = || self.run("return [innerWidth, innerHeight]", json!([]));
-        self.wait("the new size", || {
-            let (now, outer) = (inner(), self.get("/window/rect").ok()?);
-            if now == json!([width, height]) {
-                return Some(());
-            }
-            // What the driver sets holds the frame too.
-            let frame = |side: &str, at: usize| Some(outer[side].as_f64()? - now[at].as_f64()?);
-            let size = json!({
-                "width": f64::from(width) + frame("width", 0)?,
-                "height": f64::from(height) + frame("height", 1)?,
-            });
-            self.post("/window/rect", size).ok()?;
-            None
-        });
+        let has_size = || self.run("return [innerWidth, innerHeight]", json!([])) == json!([width, height]);
+        // The driver answers when the size changes, so it must not be asked for the one that is there.
+        if !has_size() {
+            self.post("/window/rect", json!({"width": width, "height": height})).expect("a window to resize");
+            self.wait("the new size", || has_size().then_some(()));
+        }
     }
 
-    /// Writes a picture of the window's content.
+    /// Writes a picture of the window's content, once what was last asked of the page is painted.
     pub fn screenshot(&self, file: &Path) {
+        let painted = "const done = arguments[0];
+            Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})))
+                .then(() => document.fonts.ready)
+                .then(() => requestAnimationFrame(() => requestAnimationFrame(() => done())))";
+        self.post("/execute/async", json!({"script": painted, "args": []})).expect("a painted page");
         let picture = self.get("/screenshot").expect("a screenshot");
         std::fs::write(file, BASE64_STANDARD.decode(picture.as_str().unwrap()).unwrap()).unwrap();
     }
