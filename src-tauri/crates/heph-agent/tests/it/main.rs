@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod agent;
+mod demo;
 mod play;
 mod replay;
 mod tools_edit;
