@@ -33,7 +33,7 @@ pub fn run() -> ExitCode {
 }
 
 fn open(command_line: CommandLine) -> ExitCode {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt().with_ansi(false).with_writer(std::io::stderr).init();
     #[cfg(target_os = "linux")]
     if let Err(error) = window::settle_automation(command_line.automation) {
         eprintln!("heph: automation could not be turned off: {error}");

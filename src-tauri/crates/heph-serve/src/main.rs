@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 const USAGE: &str = "usage: heph-serve [--data DIR] [--config FILE]";
 
 fn main() -> ExitCode {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt().with_ansi(false).with_writer(std::io::stderr).init();
     match places(std::env::args_os().skip(1)) {
         Ok(places) => serve(places),
         Err(fault) => {
