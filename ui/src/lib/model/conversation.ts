@@ -114,3 +114,11 @@ export function notYetIn(messages: readonly Message[], live: string): string {
   }
   return live;
 }
+
+/** The user's words, with what stands between backquotes as code. */
+export function proseParts(text: string): { code: boolean; text: string }[] {
+  return text
+    .split(/`([^`\n]+)`/)
+    .map((part, index) => ({ code: index % 2 === 1, text: part }))
+    .filter((part) => part.text !== "");
+}

@@ -11,11 +11,11 @@ export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A duration in seconds: `0.4 s`, `48 s`, `6 min 12 s`. */
+/** A duration in seconds: `0.4 s`, `12.3 s`, `6 min 12 s`. */
 export function duration(seconds: number): string {
-  if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`;
+  if (seconds < 59.95) return `${Math.max(0, seconds).toFixed(1)} s`;
   const whole = Math.round(seconds);
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 /** How long ago, in the list of sessions; `at` and `now` are seconds since 1970. */
@@ -165,7 +165,8 @@ export function gateSaid(result: GateResult, seconds: number | null, agreed: boo
 }
 
 /** A session's second line in the sidebar. */
-export function sessionSaid(line: Pick<SessionLine, "phase" | "round" | "ended" | "turns">): Said {
+export function sessionSaid(line: Pick<SessionLine, "phase" | "round" | "ended">, isHeld: boolean): Said {
+  if (isHeld) return { icon: "alert", tone: "asks", words: "Held, yours to decide" };
   const busy = (words: string): Said => ({ icon: "busy", tone: "plain", words });
   switch (line.phase) {
     case "idle":

@@ -7,7 +7,7 @@ import type { Revisions } from "$lib/model/revisions";
 import {
   isWithoutLines, neighbourFile, nextUndecided, places, tally, type Line, type Place, type Verdict,
 } from "$lib/model/review";
-import { layOut, ROW } from "$lib/model/rows";
+import { layOut, ROW, type Layout } from "$lib/model/rows";
 
 /** Whether the user decides, or only reads what was decided. */
 export type Use = "deciding" | "reading";
@@ -40,7 +40,7 @@ export interface ReviewHost {
 export class OpenReview {
   readonly use: Use;
   readonly pages: RowPages;
-  review = $state.raw<Review>(undefined as unknown as Review);
+  review: Review;
   verdicts = $state.raw<readonly Verdict[]>([]);
   comments = $state.raw<readonly (readonly CommentView[])[]>([]);
   current = $state(0);
@@ -57,16 +57,14 @@ export class OpenReview {
   /** Verdicts that the core has not confirmed, by hunk. */
   #pending = new Map<string, Verdict>();
 
-  readonly places: readonly Place[] = $derived(places(this.review));
+  readonly places: readonly Place[] = $derived.by(() => places(this.review));
   readonly tally = $derived(tally(this.verdicts));
   /** Whether every hunk has a verdict. */
   readonly complete = $derived(this.tally.undecided === 0);
-  readonly layout = $derived.by(() => {
-    void this.#measures;
-    return layOut(this.review.files.map((file) => file.hunks.length), (hunk) => this.#heightOf(hunk));
-  });
+  readonly layout = $derived.by(() => this.#layOut());
 
   constructor(host: ReviewHost, review: Review, use: Use) {
+    this.review = $state.raw(review);
     this.#host = host;
     this.use = use;
     this.pages = new RowPages(
@@ -87,7 +85,7 @@ export class OpenReview {
 
   /** Takes over the same round's review in a newer state; what the user does now goes on. */
   refresh(review: Review): void {
-    const hunk = this.places.length === 0 ? undefined : this.places[this.current]?.hunk.id;
+    const hunk = this.places[this.current]?.hunk.id;
     this.review = review;
     this.verdicts = this.places.map((place) => {
       const pending = this.#pending.get(place.hunk.id);
@@ -292,12 +290,17 @@ export class OpenReview {
     if (at >= 0) this.comments = this.comments.with(at, change(this.comments[at]!));
   }
 
-  #heightOf(index: number): number {
-    const hunk = this.#hunk(index);
-    if (this.isFolded(index)) return FOLDED;
-    const comments = this.comments[index]?.length ?? 0;
-    const shown = { rows: !isWithoutLines(hunk), comments, box: this.#boxes.has(hunk.id) };
-    return (this.#measured.get(hunk.id) ?? estimateBesideRows(hunk, shown)) + hunk.row_count * ROW;
+  /** Runs on every verdict, over every hunk: what it reads of the state it reads once. */
+  #layOut(): Layout {
+    void this.#measures;
+    const { places, verdicts, comments, use } = this;
+    const [unfolded, boxes] = [this.#unfolded, this.#boxes];
+    return layOut(this.review.files.map((file) => file.hunks.length), (index) => {
+      const { hunk } = places[index]!;
+      if (use === "deciding" && verdicts[index] !== null && !unfolded.has(hunk.id) && !boxes.has(hunk.id)) return FOLDED;
+      const shown = { rows: !isWithoutLines(hunk), comments: comments[index]!.length, box: boxes.has(hunk.id) };
+      return (this.#measured.get(hunk.id) ?? estimateBesideRows(hunk, shown)) + hunk.row_count * ROW;
+    });
   }
 
   /** Goes back to where this round's review was left. */

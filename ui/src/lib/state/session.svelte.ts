@@ -12,7 +12,7 @@ type Heard<M extends Notification["method"]> = Extract<Notification, { method: M
 /** The session on screen: the view that the core holds, and what streams in before the next view. */
 export class OpenSession {
   readonly id: string;
-  view = $state.raw<SessionView>(undefined as unknown as SessionView);
+  view: SessionView;
   /** What the model has said that no view holds yet. */
   live = $state("");
   review = $state.raw<OpenReview | null>(null);
@@ -36,11 +36,10 @@ export class OpenSession {
   #reload = debounce(() => void this.#load(), 30);
   #keepDraft = debounce(() => void this.#saveDraft(), 400);
 
-  readonly canStop = $derived(canStop(this.view.phase) && this.view.held === null);
-  readonly isOpen = $derived(isOpen(this.view.phase));
 
   constructor(backend: Backend, view: SessionView, tell: (error: unknown) => void) {
     this.id = view.session;
+    this.view = $state.raw(view);
     this.#backend = backend;
     this.#tell = tell;
     this.draft = view.draft;
@@ -48,6 +47,16 @@ export class OpenSession {
     if (this.review !== null && this.review.use === "deciding" && this.review.tally.undecided < this.review.places.length) {
       this.page = "hunks";
     }
+  }
+
+  /** Whether the model, or a command, works now and can be stopped. */
+  get canStop(): boolean {
+    return canStop(this.view.phase) && this.view.held === null;
+  }
+
+  /** Whether a turn is open. */
+  get isOpen(): boolean {
+    return isOpen(this.view.phase);
   }
 
   /** Takes in what the core sent about this session. */

@@ -53,7 +53,6 @@ export class Fake implements Backend {
 
   listen(hear: (notification: Notification) => void): void {
     this.#hear.push(hear);
-    if (this.#scene === "working") void this.#say("session-1", gatehouse.MIDDLE_WORDS.slice(0, 138));
   }
 
   chooseFolder(): Promise<WirePath | null> {
@@ -109,6 +108,8 @@ export class Fake implements Backend {
     "session/list": () => ({ sessions: [...this.#views.map(lineOf), ...otherSessions(this.#scene)] }),
     "session/load": ({ session, rows }) => {
       const view = this.#view(session);
+      if (this.#scene === "working") setTimeout(() => void this.#say(session, gatehouse.MIDDLE_WORDS.slice(0, 138)), 100);
+      this.#scene = this.#scene === "working" ? "new" : this.#scene;
       return { ...view, review: view.review === null || rows !== false ? view.review : withoutRows(view.review) };
     },
     "session/draft": ({ session, text }) => {
