@@ -195,6 +195,29 @@ impl Objects {
         Ok(())
     }
 
+    /// Names each object of `new` that is not at the same place in `old`, as far as they can be read.
+    pub(crate) fn added(
+        &self,
+        old: Option<&Tree<'_>>,
+        new: &Tree<'_>,
+        name: &mut dyn FnMut(Oid) -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
+        name(new.id())?;
+        for entry in new {
+            let before = old.and_then(|old| old.get_name_bytes(entry.name_bytes()));
+            if before.as_ref().is_some_and(|before| before.id() == entry.id()) || !self.has(entry.id())? {
+                continue;
+            }
+            if is_folder(entry.filemode()) {
+                let before = before.and_then(|before| self.repo.find_tree(before.id()).ok());
+                self.added(before.as_ref(), &self.repo.find_tree(entry.id())?, name)?;
+            } else {
+                name(entry.id())?;
+            }
+        }
+        Ok(())
+    }
+
     /// The files in which two trees differ, sorted by path.
     pub(crate) fn differences(
         &self,

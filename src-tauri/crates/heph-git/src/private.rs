@@ -246,17 +246,27 @@ impl PrivateRepo {
         if let Some(before) = before.filter(|&id| objects.repo.find_commit(id).is_ok())
             && !objects.repo.graph_descendant_of(head, before)?
         {
-            let mut walk = objects.repo.revwalk()?;
-            walk.push(before)?;
-            walk.hide(head)?;
-            let mut pack = objects.repo.packbuilder()?;
-            pack.insert_walk(&mut walk)?;
-            if pack.object_count() > 0 {
-                pack.write(&self.own_objects().join("pack"), 0o444)?;
-            }
+            self.copy_commits(objects, before, head)?;
         }
         write_ref(self.user.common_dir(), &session.base_ref(), head)?;
         Ok(Some(head))
+    }
+
+    /// Copies what `from` reaches and `other` does not, as far as it is there: a partial clone lacks what
+    /// it never needed.
+    fn copy_commits(&self, objects: &Objects, from: Oid, other: Oid) -> Result<(), GitError> {
+        let mut walk = objects.repo.revwalk()?;
+        walk.push(from)?;
+        walk.hide(other)?;
+        let mut pack = objects.repo.packbuilder()?;
+        for id in walk {
+            let commit = objects.repo.find_commit(id?)?;
+            pack.insert_object(commit.id(), None)?;
+            let before = commit.parent(0).and_then(|parent| parent.tree()).ok();
+            objects.added(before.as_ref(), &commit.tree()?, &mut |id| Ok(pack.insert_object(id, None)?))?;
+        }
+        pack.write(&self.own_objects().join("pack"), 0o444)?;
+        Ok(())
     }
 
     /// The commit that `session` borrows from.

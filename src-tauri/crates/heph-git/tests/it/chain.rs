@@ -72,6 +72,26 @@ fn the_users_gc_takes_nothing_from_the_chain() {
 }
 
 #[test]
+fn a_partial_clone_can_change_branches_between_turns() {
+    let repo = Repo::with(&[("a.txt", "a\n")]);
+    repo.git(&["branch", "old"]);
+    for text in ["never fetched\n", "newest\n"] {
+        repo.write("a.txt", text);
+        repo.commit_all(text);
+    }
+    repo.git(&["config", "uploadpack.allowFilter", "true"]);
+    let from = format!("file://{}", repo.root.display());
+    let clone = repo.beside("clone");
+    repo.git(&["clone", "-q", "--filter=blob:none", &from, clone.to_str().unwrap()]);
+    let user = heph_git::UserRepo::open(&clone).unwrap();
+    let private = heph_git::PrivateRepo::open(&repo.data(), &user).unwrap();
+    let base = private.snapshot(SESSION).unwrap();
+    repo.git_in(&clone, &["checkout", "-q", "old"]);
+    private.snapshot(SESSION).unwrap();
+    assert_eq!(private.file(&base, &path("a.txt")).unwrap(), file("newest\n"));
+}
+
+#[test]
 fn a_dropped_commit_is_kept_while_a_session_borrows_from_it() {
     let repo = Repo::with(&[("a.txt", "a\n")]);
     repo.write("a.txt", "lost to the user\n");
