@@ -436,3 +436,72 @@ fn kept_bits(stat: &Stat, mode: Mode) -> u32 {
 fn refused(change: &FileChange, obstacle: Obstacle) -> ApplyError {
     ApplyError::Refused { path: change.path.clone(), obstacle }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::user::UserRepo;
+
+    const TEXT: &str = "a\nb\nc\nd\ne\nf\ng\nh\n";
+
+    fn change(path: &str, old: Option<&str>, new: Option<&str>) -> FileChange {
+        let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
+        FileChange { path: RepoPath::new(path).unwrap(), old: old.map(file), new: new.map(file) }
+    }
+
+    /// Plans and stages `changes`, lets the user do something, and carries on.
+    fn apply_while(changes: Vec<FileChange>, user: impl FnOnce(&std::path::Path)) -> Vec<FileReport> {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().join("project");
+        git2::Repository::init(&root).unwrap();
+        for FileChange { path, old, .. } in &changes {
+            if let Some(old) = old {
+                fs::write(root.join(path.display()), &old.bytes.0).unwrap();
+            }
+        }
+        let repo = PrivateRepo::open(&scratch.path().join("data"), &UserRepo::open(&root).unwrap()).unwrap();
+        let objects = repo.objects().unwrap();
+        let target =
+            Target { root: Folder::open(&root).unwrap(), tracked: Tracked::default(), objects: &objects };
+        let mut planned = target.plan(changes).unwrap();
+        target.check(&planned).unwrap();
+        target.stage(&mut planned).unwrap();
+        user(&root);
+        target.carry_out(&mut planned).unwrap();
+        let left = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(!left.into_iter().any(|name| name.as_encoded_bytes().starts_with(STAGED)));
+        planned.into_iter().map(Planned::report).collect()
+    }
+
+    #[test]
+    fn what_the_user_saves_at_the_last_moment_is_planned_for() {
+        let changes = vec![
+            change("beside.txt", Some(TEXT), Some(&TEXT.replace("h\n", "eight\n"))),
+            change("over.txt", Some(TEXT), Some(&TEXT.replace("h\n", "eight\n"))),
+            change("gone.txt", Some(TEXT), None),
+            change("new.txt", None, Some("theirs\n")),
+        ];
+        let reports = apply_while(changes, |root| {
+            fs::write(root.join("beside.txt"), TEXT.replace("a\n", "mine\n")).unwrap();
+            fs::write(root.join("over.txt"), TEXT.replace("h\n", "mine\n")).unwrap();
+            fs::write(root.join("gone.txt"), "mine\n").unwrap();
+            fs::write(root.join("new.txt"), "mine\n").unwrap();
+        });
+        let aside: Vec<Option<Reason>> =
+            reports.iter().map(|file| file.set_aside.as_ref().map(|aside| aside.reason)).collect();
+        let expected = [None, Some(Reason::Region), Some(Reason::ChangedSince), Some(Reason::Exists)];
+        assert_eq!(aside, expected);
+        let current: Vec<Option<Vec<u8>>> =
+            reports.into_iter().map(|file| file.current.map(|file| file.bytes.0)).collect();
+        let over = TEXT.replace("h\n", "mine\n").into_bytes();
+        assert_eq!(current, [None, Some(over), Some(b"mine\n".to_vec()), Some(b"mine\n".to_vec())]);
+    }
+
+    #[test]
+    fn room_that_is_not_made_after_all_sets_the_new_file_aside() {
+        let changes = vec![change("thing", Some("file\n"), None), change("thing/in", None, Some("in\n"))];
+        let reports = apply_while(changes, |root| fs::write(root.join("thing"), "mine\n").unwrap());
+        let reasons: Vec<Reason> = reports.into_iter().map(|file| file.set_aside.unwrap().reason).collect();
+        assert_eq!(reasons, [Reason::ChangedSince, Reason::TypeChanged]);
+    }
+}
