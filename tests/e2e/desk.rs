@@ -1,10 +1,12 @@
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::{BufRead, BufReader, Read},
     net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{Mutex, PoisonError},
 };
 
 use tempfile::TempDir;
@@ -42,8 +44,7 @@ impl Desk {
         desk.bus = desk.spawn_and_read_line(&mut bus);
         desk.spawn(Command::new("openbox").stdout(Stdio::null()).stderr(Stdio::null()));
 
-        // The port is free now; that another process takes it before the driver does is unlikely enough.
-        desk.driver = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        desk.driver = free_port();
         let log = File::create(desk.home.path().join("app.log")).unwrap();
         let mut driver = Command::new("WebKitWebDriver");
         driver.arg(format!("--port={}", desk.driver)).stdout(Stdio::null()).stderr(log);
@@ -114,6 +115,15 @@ impl Drop for Desk {
             let _ = process.wait();
         }
     }
+}
+
+/// A port that is free now, and that no other test of this process was given: the system may offer one
+/// again before its driver listens. That another process takes it meanwhile is unlikely enough.
+fn free_port() -> u16 {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    std::iter::repeat_with(free).find(|port| given.insert(*port)).unwrap()
 }
 
 fn binary() -> &'static str {

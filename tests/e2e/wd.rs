@@ -144,10 +144,10 @@ impl Element<'_> {
         self.window.post(&self.path("value"), json!({"text": text})).expect("an element to type into");
     }
 
-    /// The text that is seen of it.
+    /// The text that is seen of it. Asked as a property, because WebKit's driver itself takes a text that may
+    /// be cut short (`text-overflow`) for hidden.
     pub fn text(&self) -> String {
-        let text = self.window.get(&self.path("text"));
-        text.ok().and_then(|text| Some(text.as_str()?.to_owned())).unwrap_or_default()
+        self.property("innerText").as_str().unwrap_or_default().to_owned()
     }
 
     /// A property of it, as the page's scripts see it.
