@@ -39,3 +39,22 @@ export function pieces(row: Row): Piece[] {
   }
   return result;
 }
+
+/**
+ * A row's code as HTML. Rows come by the hundred while one scrolls, and a string is parsed several times
+ * faster than as many elements are made one by one. Text is escaped, and a class is one of the theme's.
+ */
+export function codeHtml(row: Row): string {
+  return pieces(row)
+    .map(({ marked, stretches }) => {
+      const inner = stretches
+        .map(({ text, colour }) => (colour === "" ? escaped(text) : `<span class="${colour}">${escaped(text)}</span>`))
+        .join("");
+      return marked ? `<mark>${inner}</mark>` : inner;
+    })
+    .join("");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}

@@ -164,7 +164,10 @@ export class OpenSession {
 
   #hearPhase({ turn, round, attempt, phase }: Heard<"phase">): void {
     const changed = phase !== this.view.phase || round !== this.view.round;
-    if (changed) this.since = performance.now();
+    if (changed) {
+      this.since = performance.now();
+      this.refusal = null;
+    }
     const review = phase === this.view.phase ? this.view.review : null;
     this.#place({ ...this.view, turn, round, attempt, phase, review });
     this.#reload();

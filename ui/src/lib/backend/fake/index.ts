@@ -9,11 +9,15 @@ import { emptyView, reviewOf, SCENES, viewOf, type Scene } from "./scenes";
 type Params<M extends keyof Methods> = Methods[M]["params"];
 type Handlers = { [M in keyof Methods]: (params: Params<M>) => Methods[M]["result"] };
 
-/** The fake that the page's address asks for: `?fake=SCENE`, and `&ending=NAME` with the scene `ended`. */
+/**
+ * The fake that the page's address asks for: `?fake=SCENE`, with `&ending=NAME` for the scene `ended`,
+ * `&files=N` for `big`, and `&pace=X` to play the turn faster or slower.
+ */
 export function fakeFromAddress(address: string): Fake {
   const query = new URLSearchParams(address);
   const scene = SCENES.find((each) => each === query.get("fake")) ?? "start";
-  return new Fake(scene, { pace: Number(query.get("pace") ?? 1), ending: (query.get("ending") ?? "applied") as EndingName });
+  const ending = (query.get("ending") ?? "applied") as EndingName;
+  return new Fake(scene, { pace: Number(query.get("pace") ?? 1), files: Number(query.get("files") ?? 1000), ending });
 }
 
 /**
@@ -30,11 +34,11 @@ export class Fake implements Backend {
   #trusted: boolean;
   #names = 0;
 
-  constructor(scene: Scene, { pace = 1, ending = "applied" as EndingName } = {}) {
+  constructor(scene: Scene, { pace = 1, ending = "applied" as EndingName, files = 1000 } = {}) {
     this.#scene = scene;
     this.#pace = pace;
     this.#trusted = scene !== "untrusted";
-    this.#views = scene === "start" ? [] : [viewOf(scene, ending)];
+    this.#views = scene === "start" ? [] : [viewOf(scene, ending, files)];
   }
 
   call<M extends keyof Methods>(method: M, params: Params<M>): Promise<Methods[M]["result"]> {

@@ -40,8 +40,8 @@ const ENDINGS: Record<EndingName, Pick<TurnEnded, "message" | "applied" | "set_a
   failed: { message: "Failed: the replay file ended in the middle of a reply", rounds: 1, reproposals: 0, set_aside: [], applied: [] },
 };
 
-/** A session as `scene` has it. */
-export function viewOf(scene: Scene, ending: EndingName = "applied"): SessionView {
+/** A session as `scene` has it; `files` are those of the scene `big`, ten hunks each. */
+export function viewOf(scene: Scene, ending: EndingName, files: number): SessionView {
   const view = emptyView("session-1");
   if (scene === "start" || scene === "new" || scene === "untrusted") return view;
   view.title = "Take the JWT secret out of the source";
@@ -73,7 +73,7 @@ export function viewOf(scene: Scene, ending: EndingName = "applied"): SessionVie
     return view;
   }
   if (scene === "big") {
-    view.review = reviewOf(1, bigReview(1000, 10, 20), gatehouse.SUMMARY_1);
+    view.review = reviewOf(1, bigReview(files, 10, 20), gatehouse.SUMMARY_1);
     return view;
   }
   view.round = 2;
