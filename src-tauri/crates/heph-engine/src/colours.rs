@@ -105,6 +105,12 @@ impl Colours {
     }
 }
 
+/// Unpacks the syntaxes, which takes a moment, before the first row is asked for.
+pub fn prepare() {
+    LazyLock::force(&SYNTAXES);
+    LazyLock::force(&CLASSES);
+}
+
 fn syntax_for(name: &str, text: &str) -> Option<&'static SyntaxReference> {
     let file = name.rsplit('/').next().unwrap_or(name);
     let extension = file.rsplit_once('.').map_or(file, |(_, extension)| extension);

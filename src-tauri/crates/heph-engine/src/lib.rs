@@ -89,6 +89,7 @@ impl Engine {
         let (events, received) = mpsc::unbounded_channel();
         let the_loop = Loop::new(places, lock, events.clone(), Arc::new(notify))?;
         runtime.spawn(the_loop.run(received));
+        runtime.spawn_blocking(colours::prepare);
         Ok(Engine(Arc::new(Running { events, runtime: Mutex::new(Some(runtime)) })))
     }
 

@@ -79,7 +79,9 @@ impl Workplace {
                 file
             })
             .collect();
-        Ok(Input::Read { tree: state.tree, files, ignored: state.ignored })
+        // Builds write under ignored paths all the time; what is told is what the model's own tools wrote.
+        let ignored = state.ignored.into_iter().filter(|path| notes.iter().any(|note| note.path == *path));
+        Ok(Input::Read { tree: state.tree, files, ignored: ignored.collect() })
     }
 
     /// Makes the worktree hold `onto` with these hunks of its diff.
