@@ -1,4 +1,5 @@
 //! Journeys through `heph-serve`: what a script, or the window, can rely on.
+#![allow(clippy::unwrap_used)]
 
 mod chapter;
 mod faults;
