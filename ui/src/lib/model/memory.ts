@@ -9,10 +9,10 @@ export function recall(key: string): string | null {
   }
 }
 
-/** Keeps `text` under `key`; `null` or an empty text forgets it. */
+/** Keeps `text` under `key`; `null` forgets it. */
 export function remember(key: string, text: string | null): void {
   try {
-    if (text === null || text === "") localStorage.removeItem(`heph.${key}`);
+    if (text === null) localStorage.removeItem(`heph.${key}`);
     else localStorage.setItem(`heph.${key}`, text);
   } catch {
     // Without storage the text lives as long as the window.

@@ -54,7 +54,7 @@ describe("the round indicator", () => {
 
 describe("words", () => {
   it("count, and say how long and how long ago", () => {
-    expect([count(1, "hunk"), count(7, "hunk")]).toEqual(["1 hunk", "7 hunks"]);
+    expect([count(1, "hunk"), count(7, "hunk"), count(10_000, "hunk")]).toEqual(["1 hunk", "7 hunks", "10,000 hunks"]);
     expect([duration(0.42), duration(12.3), duration(372)]).toEqual(["0.4 s", "12.3 s", "6 min 12 s"]);
     expect([ago(100, 130), ago(0, 12 * 60), ago(0, 7200)]).toEqual(["now", "12 min", "2 h"]);
   });

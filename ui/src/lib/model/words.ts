@@ -1,9 +1,9 @@
 import type { EndingName, GateResult, GateView, ModelSettings, PhaseName, SessionLine, SessionView } from "$lib/bindings/wire";
 import type { Tally } from "./review";
 
-/** `1 hunk`, `7 hunks`. */
+/** `1 hunk`, `7 hunks`, `10,000 hunks`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : plural}`;
+  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
 
 /** A text with its first letter as a capital. */
@@ -71,6 +71,7 @@ export function endingIcon(ending: EndingName, setAside: boolean): { icon: IconN
 /** What an ending means for the user's files and for the model, beside its one line. */
 export function endingExplained(ending: EndingName, applied: number): string {
   const stands = "Your files now hold the change. Nothing is staged or committed.";
+  const besides = applied > 0 ? " What you accepted is in your files; nothing is staged or committed." : "";
   switch (ending) {
     case "applied":
       return stands;
@@ -79,13 +80,13 @@ export function endingExplained(ending: EndingName, applied: number): string {
     case "refused":
       return applied > 0 ? stands : "Your files are as they were. The model reads this with your next prompt.";
     case "stopped":
-      return "The model is told that the review was not finished.";
+      return `The model is told that the review was not finished.${besides}`;
     case "floor":
-      return "It proposed rejected changes again, so it was not asked further in this turn.";
+      return `It proposed rejected changes again, so it was not asked further in this turn.${besides}`;
     case "interrupted":
-      return "There was no further round. The model reads this with your next prompt.";
+      return `There was no further round. The model reads this with your next prompt.${besides}`;
     case "out_of_rounds":
-      return "Something was still rejected in the last round.";
+      return `Something was still rejected in the last round.${besides}`;
     case "red":
       return "Nothing was written to your files.";
     case "failed":

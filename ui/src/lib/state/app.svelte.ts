@@ -164,7 +164,7 @@ export class App {
       case "clear":
         return void review.decide(at, null);
       case "comment":
-        return review.openBox(at, null);
+        return review.openBox(at);
       case "accept_file":
         return void review.decideRestOfFile("accept");
       case "reject_file":

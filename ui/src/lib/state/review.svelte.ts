@@ -17,6 +17,11 @@ export interface Box {
   on: Line | null;
 }
 
+/** A comment that is not saved yet. */
+export interface Draft extends Box {
+  text: string;
+}
+
 /** A wish to see a hunk, and whether the focus goes there with it. */
 interface Request {
   hunk: number;
@@ -195,8 +200,8 @@ export class OpenReview {
     if (this.#pending.get(id) === verdict) this.#pending.delete(id);
   }
 
-  /** Opens the box for a comment on a hunk, or on one of its lines. */
-  openBox(index: number, on: Line | null): void {
+  /** Opens the box for a comment on a hunk, or on one of its lines; a draft goes on where it was. */
+  openBox(index: number, on: Line | null = this.draftOf(index).on): void {
     const id = this.#hunk(index).id;
     this.#boxes = new Map(this.#boxes).set(id, { on });
     this.current = index;
@@ -208,12 +213,13 @@ export class OpenReview {
   }
 
   /** The comment on a hunk that is not saved yet. */
-  draftOf(index: number): string {
-    return recall(this.#draftKey(this.#hunk(index).id)) ?? "";
+  draftOf(index: number): Draft {
+    const kept = recall(this.#draftKey(this.#hunk(index).id));
+    return kept === null ? { text: "", on: null } : (JSON.parse(kept) as Draft);
   }
 
-  keepDraft(index: number, text: string): void {
-    remember(this.#draftKey(this.#hunk(index).id), text);
+  keepDraft(index: number, draft: Draft): void {
+    remember(this.#draftKey(this.#hunk(index).id), draft.text === "" ? null : JSON.stringify(draft));
   }
 
   /** Saves a comment; whether it was saved. What could not be saved stays in the box. */

@@ -138,23 +138,25 @@ describe("a verdict", () => {
 describe("a comment", () => {
   it("is a draft until it is saved, also over a new start", async () => {
     const { app, fake } = await opened("brief");
-    review(app).openBox(0, null);
-    review(app).keepDraft(0, "put it in the config");
+    review(app).openBox(0);
+    review(app).keepDraft(0, { text: "put it in the config", on: { line: 27, side: "new" } });
     review(app).closeBox(0);
     const again = new App(fake);
     await again.start();
-    expect(review(again).draftOf(0)).toBe("put it in the config");
-    expect(review(again).draftOf(1)).toBe("");
+    expect(review(again).draftOf(0)).toEqual({ text: "put it in the config", on: { line: 27, side: "new" } });
+    expect(review(again).draftOf(1).text).toBe("");
+    review(again).openBox(0);
+    expect(review(again).boxOf(0)).toEqual({ on: { line: 27, side: "new" } });
   });
 
   it("names its line, closes its box and forgets its draft", async () => {
     const { app, fake } = await opened("brief");
     review(app).openBox(0, { line: 27, side: "old" });
-    review(app).keepDraft(0, "why");
+    review(app).keepDraft(0, { text: "why", on: { line: 27, side: "old" } });
     expect(await review(app).comment(0, "why", { line: 27, side: "old" })).toBe(true);
     expect(calls(fake, "review/comment")[0]!.params).toMatchObject({ text: "why", line: 27, side: "old" });
     expect(review(app).boxOf(0)).toBeNull();
-    expect(review(app).draftOf(0)).toBe("");
+    expect(review(app).draftOf(0).text).toBe("");
     expect(review(app).comments[0]).toHaveLength(1);
     await review(app).uncomment(0, review(app).comments[0]![0]!);
     expect(review(app).comments[0]).toHaveLength(0);
@@ -163,11 +165,11 @@ describe("a comment", () => {
   it("that cannot be saved stays in its box", async () => {
     const { app, fake } = await opened("brief");
     refuse(fake, "review/comment", { kind: "internal", message: "The disk is full." });
-    review(app).openBox(0, null);
-    review(app).keepDraft(0, "why");
+    review(app).openBox(0);
+    review(app).keepDraft(0, { text: "why", on: null });
     expect(await review(app).comment(0, "why", null)).toBe(false);
     expect(review(app).boxOf(0)).toEqual({ on: null });
-    expect(review(app).draftOf(0)).toBe("why");
+    expect(review(app).draftOf(0).text).toBe("why");
   });
 });
 
