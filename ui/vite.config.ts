@@ -12,5 +12,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  test: { environment: "happy-dom", include: ["src/**/*.test.ts"] },
+  // Nothing here is a measure of time: a busy machine may take as long as it takes.
+  test: { environment: "happy-dom", include: ["src/**/*.test.ts"], css: true, testTimeout: 60_000 },
 });

@@ -1,4 +1,4 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/svelte";
+import { cleanup, configure, fireEvent, render, screen, waitFor } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fake } from "$lib/backend/fake";
 import type { Scene } from "$lib/backend/fake/scenes";
@@ -16,6 +16,7 @@ async function show(scene: Scene, options = {}) {
 const hunk = (index: number) => document.querySelector<HTMLElement>(`[data-testid=hunk][data-index="${index}"]`)!;
 const press = (key: string) => fireEvent.keyDown(document.body, { key });
 
+configure({ asyncUtilTimeout: 30_000 });
 beforeEach(() => localStorage.clear());
 afterEach(cleanup);
 
@@ -32,7 +33,7 @@ describe("the window", () => {
     await show("start");
     await fireEvent.click(screen.getByTestId("open-demo"));
     await fireEvent.click(await screen.findByTestId("send"));
-    await screen.findByTestId("brief", {}, { timeout: 5000 });
+    await screen.findByTestId("brief");
     await press("Enter");
     await waitFor(() => expect(hunk(0).dataset.verdict).toBe("undecided"));
     await press("c");
@@ -45,13 +46,13 @@ describe("the window", () => {
     expect(screen.getByTestId("status").textContent).toBe("Reviewing round 1, all hunks decided");
     await press("Enter");
     await waitFor(() => expect(screen.getByTestId("round").textContent).toBe("Round 2 of turn 1"));
-    await screen.findByTestId("brief", {}, { timeout: 5000 });
+    await screen.findByTestId("brief");
     await fireEvent.click(screen.getByTestId("start-review"));
     await press("j");
     await waitFor(() => expect(screen.getByTestId("answers").textContent).toContain("put it in the config file"));
     for (let left = 7; left > 0; left--) await press("a");
     await fireEvent.click(screen.getByTestId("finish"));
-    await screen.findByTestId("ended", {}, { timeout: 5000 });
+    await screen.findByTestId("ended");
     expect(screen.getByTestId("status").textContent).toBe("Applied 3 hunks in 2 files");
   });
 

@@ -18,6 +18,8 @@ function setUp(rows = 1000) {
   return { pages, waiting, asked };
 }
 
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 30_000 });
+
 describe("rows of a review", () => {
   it("come a page at a time, and are asked for once", async () => {
     const { pages, waiting, asked } = setUp();
@@ -26,7 +28,7 @@ describe("rows of a review", () => {
     expect(asked).toEqual([`a ${PAGE}`]);
     expect(pages.row("a", PAGE)).toBeUndefined();
     waiting.forEach((answer) => answer());
-    await vi.waitFor(() => expect(pages.row("a", PAGE)?.text).toBe(`a ${PAGE}`));
+    await eventually(() => expect(pages.row("a", PAGE)?.text).toBe(`a ${PAGE}`));
     pages.want([{ hunk: "a", page: 1 }]);
     expect(asked).toHaveLength(1);
   });
@@ -37,7 +39,7 @@ describe("rows of a review", () => {
     expect(asked).toHaveLength(4);
     pages.want([{ hunk: "z", page: 0 }]);
     waiting.forEach((answer) => answer());
-    await vi.waitFor(() => expect(asked).toContain("z 0"));
+    await eventually(() => expect(asked).toContain("z 0"));
     expect(asked).not.toContain("e 0");
   });
 
@@ -46,7 +48,7 @@ describe("rows of a review", () => {
     const arrived = vi.fn();
     const pages = new RowPages(fetch, arrived);
     pages.want([{ hunk: "a", page: 0 }]);
-    await vi.waitFor(() => expect(arrived).toHaveBeenCalled());
+    await eventually(() => expect(arrived).toHaveBeenCalled());
     pages.want([{ hunk: "a", page: 0 }]);
     expect(fetch).toHaveBeenCalledTimes(1);
   });
@@ -55,7 +57,7 @@ describe("rows of a review", () => {
     const { pages, waiting } = setUp();
     pages.want([{ hunk: "a", page: 0 }]);
     waiting.forEach((answer) => answer());
-    await vi.waitFor(() => expect(pages.find("a", 1000, (each) => each.new === 7)).toBe(6));
+    await eventually(() => expect(pages.find("a", 1000, (each) => each.new === 7)).toBe(6));
     expect(pages.find("a", 1000, (each) => each.new === 900)).toBeUndefined();
   });
 });

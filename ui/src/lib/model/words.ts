@@ -37,8 +37,8 @@ export function modelName(model: ModelSettings | null | undefined): string {
 
 /** An icon's name in the sprite. */
 export type IconName =
-  | "alert" | "aside" | "branch" | "busy" | "check" | "comment" | "cross" | "done" | "down" | "drop" | "edit" | "eye"
-  | "file" | "fileplus" | "floor" | "gate" | "half" | "help" | "left" | "loop" | "more" | "moon" | "now" | "play" | "plus" | "red"
+  | "alert" | "aside" | "branch" | "busy" | "check" | "comment" | "cross" | "done" | "down" | "edit" | "eye"
+  | "file" | "fileplus" | "floor" | "gate" | "half" | "help" | "left" | "loop" | "more" | "now" | "play" | "plus" | "red"
   | "repo" | "right" | "ring" | "rows" | "search" | "shield" | "sidebar" | "slash" | "square" | "stop" | "sun" | "terminal"
   | "up" | "user";
 

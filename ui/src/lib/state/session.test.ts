@@ -24,6 +24,8 @@ beforeEach(() => {
   vi.restoreAllMocks();
 });
 
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 30_000 });
+
 describe("opening", () => {
   it("a folder that is no repository says so, and keeps what is open", async () => {
     const { app } = await opened("brief");
@@ -60,7 +62,7 @@ describe("the prompt", () => {
     app.session!.write("Half a thou");
     app.session!.write("Half a thought");
     app.session!.leave();
-    await vi.waitFor(() => expect(calls(fake, "session/draft").map((call) => call.params)).toEqual([{ session: "session-1", text: "Half a thought" }]));
+    await eventually(() => expect(calls(fake, "session/draft").map((call) => call.params)).toEqual([{ session: "session-1", text: "Half a thought" }]));
   });
 
   it("plays a whole turn up to its brief", async () => {
@@ -68,7 +70,7 @@ describe("the prompt", () => {
     app.session!.write("Do it");
     await app.session!.send();
     expect(app.session!.draft).toBe("");
-    await vi.waitFor(() => expect(app.session!.page).toBe("brief"), 5000);
+    await eventually(() => expect(app.session!.page).toBe("brief"));
     expect(review(app).places).toHaveLength(3);
   });
 
@@ -77,7 +79,7 @@ describe("the prompt", () => {
     app.session!.write("Do it");
     await app.session!.send();
     app.session!.isComposing = true;
-    await vi.waitFor(() => expect(app.session!.review).not.toBeNull(), 5000);
+    await eventually(() => expect(app.session!.review).not.toBeNull());
     expect(app.session!.page).toBe("conversation");
   });
 });
@@ -181,7 +183,7 @@ describe("the review's end", () => {
     expect(calls(fake, "review/finish")).toHaveLength(0);
     for (const hunk of [0, 1, 2]) await review(app).decide(hunk, "accept");
     app.run("finish");
-    await vi.waitFor(() => expect(app.session!.view.phase).toBe("ended"), 5000);
+    await eventually(() => expect(app.session!.view.phase).toBe("ended"));
     expect(app.session!.page).toBe("conversation");
     expect(app.session!.review).toBeNull();
   });
@@ -194,7 +196,7 @@ describe("the review's end", () => {
     expect(app.dialog?.kind).toBe("question");
     expect(calls(fake, "review/finish")).toHaveLength(0);
     if (app.dialog?.kind === "question") app.dialog.run();
-    await vi.waitFor(() => expect(calls(fake, "review/finish")[0]?.params).toMatchObject({ how: "refuse_all" }));
+    await eventually(() => expect(calls(fake, "review/finish")[0]?.params).toMatchObject({ how: "refuse_all" }));
   });
 
   it("by Esc is asked once", async () => {
@@ -202,7 +204,7 @@ describe("the review's end", () => {
     app.run("stop");
     expect(app.dialog?.kind).toBe("question");
     if (app.dialog?.kind === "question") app.dialog.run();
-    await vi.waitFor(() => expect(calls(fake, "review/finish")[0]?.params).toMatchObject({ how: "stop" }));
+    await eventually(() => expect(calls(fake, "review/finish")[0]?.params).toMatchObject({ how: "stop" }));
   });
 
   it("by a letter typed as the brief comes up does not happen", async () => {
@@ -218,7 +220,7 @@ describe("the review's end", () => {
     app.session!.turnedAt = -1000;
     refuse(fake, "review/finish", { kind: "undecided", count: 1, message: "1 hunk wants a verdict of its own." });
     app.run("accept_all");
-    await vi.waitFor(() => expect(app.session!.page).toBe("hunks"));
+    await eventually(() => expect(app.session!.page).toBe("hunks"));
     expect(app.trouble).toBe("1 hunk wants a verdict of its own.");
   });
 });
