@@ -82,6 +82,55 @@ fn a_rejection_with_a_comment_gets_an_answer_and_what_was_accepted_is_on_disk() 
 }
 
 #[test]
+fn a_rejected_change_that_comes_back_is_refused_before_the_review_and_can_be_asked_about() {
+    let desk = Desk::start();
+    let window = desk.open(&["--demo"]);
+    window.wait("a suggested prompt", || text_of(&window.find(&id("composer"))));
+    window.find(&id("send")).click();
+    window.find(&id("brief"));
+    window.find(&id("start-review")).click();
+
+    let first = window.find(&hunk(0));
+    first.find(&id("comment")).click();
+    first.find(&id("comment-text")).enter("put it in the config file instead, not the environment");
+    first.find(&id("reject-with-comment")).click();
+    window.find(&format!("{}[data-verdict=reject]", hunk(0)));
+    window.find(&hunk(1)).find(&id("reject")).click();
+    window.find(&format!("{}[data-verdict=reject]", hunk(1)));
+    accept_the_rest(&window);
+    window.find(&id("finish")).click();
+
+    window.wait("round 2", || window.find(&id("round")).text().contains("Round 2").then_some(()));
+    window.find(&id("brief"));
+    let refused = window.find(&id("reproposed"));
+    assert!(refused.text().contains("[re-proposed (round 1); rejected]"), "{}", refused.text());
+    picture(&window, "9-brief-with-a-re-proposal");
+    let hunks = || {
+        let review = review(&window);
+        review["files"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|file| file["hunks"].as_array().unwrap().len())
+            .sum::<usize>()
+    };
+    let before = hunks();
+    window.find(&id("ask")).click();
+    window.wait("the hunk in the review", || (hunks() == before + 1).then_some(()));
+    window.wait("the count taken back", || {
+        window
+            .run("return document.body.innerText", json!([]))
+            .as_str()?
+            .contains("re-proposed 0 of 2")
+            .then_some(())
+    });
+    accept_the_rest(&window);
+    window.find(&id("finish")).click();
+    window.find(&id("ended"));
+    window.wait("the ending", || window.find(&id("status")).text().contains("Applied").then_some(()));
+}
+
+#[test]
 fn a_folder_that_is_no_repository_is_said_to_be_none() {
     let desk = Desk::start();
     let folder = desk.home().join("letters");
@@ -122,21 +171,15 @@ fn text_of(element: &Element<'_>) -> Option<String> {
 
 /// Accepts one undecided hunk after the other, until every hunk of the review has a verdict.
 fn accept_the_rest(window: &Window) {
+    // Only the hunks near the one in view are in the page; the review moves on to the next undecided one.
+    let undecided = format!("[data-testid=hunk][data-verdict=undecided] {}", id("accept"));
     window.wait("the last verdict", || {
-        let review = review(window);
-        let hunks = review["files"].as_array()?.iter().flat_map(|file| file["hunks"].as_array().unwrap());
-        let index = hunks.into_iter().position(|hunk| hunk["verdict"].is_null());
-        // Only the hunks near the one in view are in the page; the review moves on to the next undecided one.
-        match index {
-            None => return Some(()),
-            Some(index) => {
-                if let Some(accept) = window.all(&format!("{} {}", hunk(index as u32), id("accept"))).first()
-                {
-                    accept.click();
-                }
-            }
+        if let Some(accept) = window.all(&undecided).first() {
+            accept.click();
         }
-        None
+        let review = review(window);
+        let mut hunks = review["files"].as_array()?.iter().flat_map(|file| file["hunks"].as_array().unwrap());
+        hunks.all(|hunk| !hunk["verdict"].is_null()).then_some(())
     });
 }
 
