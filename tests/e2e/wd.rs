@@ -136,7 +136,12 @@ impl Element<'_> {
 
     /// Clicks it, once it can be clicked.
     pub fn click(&self) {
-        self.window.wait("a click", || self.window.post(&self.path("click"), json!({})).ok());
+        self.window.wait("a click", || self.try_click().then_some(()));
+    }
+
+    /// Clicks it if it is there, in view and not covered; whether it did.
+    pub fn try_click(&self) -> bool {
+        self.window.post(&self.path("click"), json!({})).is_ok()
     }
 
     /// Types into it. WebKit's driver drops line breaks.
