@@ -66,6 +66,20 @@ describe("the window", () => {
     expect(app.session!.review!.verdicts).toEqual([null, null, null]);
   });
 
+  it("puts the focus on the hunk that the user goes to, but never takes it from a comment being written", async () => {
+    const { app } = await show("brief");
+    app.run("start_review");
+    await waitFor(() => expect(document.activeElement).toBe(hunk(0)));
+    await press("j");
+    await waitFor(() => expect(document.activeElement).toBe(hunk(1)));
+    await press("c");
+    const field = await screen.findByTestId("comment-text");
+    expect(document.activeElement).toBe(field);
+    app.run("next");
+    await waitFor(() => expect(hunk(2).getAttribute("aria-current")).toBe("true"));
+    expect(document.activeElement).toBe(field);
+  });
+
   it("of a review of 10,000 hunks makes only those in view", async () => {
     const { app } = await show("big", { files: 1000 });
     app.run("start_review");
