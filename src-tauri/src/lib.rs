@@ -9,7 +9,7 @@ mod command_line;
 mod rpc;
 mod window;
 
-use std::{process::ExitCode, sync::Arc};
+use std::{io::Write, process::ExitCode, sync::Arc};
 
 use command_line::{CommandLine, Request};
 use heph_engine::{Engine, Places};
@@ -22,7 +22,8 @@ pub fn run() -> ExitCode {
     match command_line::parse(std::env::args_os()) {
         Ok(Request::Open(command_line)) => open(command_line),
         Ok(Request::Print(text)) => {
-            println!("{text}");
+            // A reader that has seen enough (`| head`) is no failure.
+            let _ = writeln!(std::io::stdout(), "{text}");
             ExitCode::SUCCESS
         }
         Err(fault) => {

@@ -56,26 +56,34 @@ const PARTS: &[Part] = &[
 pub fn test(root: &Path) -> Result<ExitCode> {
     let mut lines = Vec::new();
     let mut total = Tally::default();
-    for (name, part) in [("what the tests need", prepare as fn(&Path) -> Result<Tally>)].iter().chain(PARTS) {
-        println!("\n== {name}");
-        let start = Instant::now();
-        let tally = part(root).unwrap_or_else(|error| {
-            eprintln!("{name}: {error:#}");
-            Tally::ONE_FAILED
-        });
-        let seconds = start.elapsed().as_secs();
-        lines.push(format!("{name:<28}{:>5} passed {:>5} failed {seconds:>6} s", tally.passed, tally.failed));
-        total.add(tally);
+    if let Err(error) = prepare() {
+        eprintln!("{error:#}");
+        total = Tally::ONE_FAILED;
+    } else {
+        for (name, part) in PARTS {
+            println!("\n== {name}");
+            let start = Instant::now();
+            let tally = part(root).unwrap_or_else(|error| {
+                eprintln!("{name}: {error:#}");
+                Tally::ONE_FAILED
+            });
+            let seconds = start.elapsed().as_secs();
+            lines.push(format!(
+                "{name:<28}{:>5} passed {:>5} failed {seconds:>6} s\n",
+                tally.passed, tally.failed
+            ));
+            total.add(tally);
+        }
     }
-    println!("\n{}\n{} passed, {} failed", lines.join("\n"), total.passed, total.failed);
+    println!("\n{}{} passed, {} failed", lines.concat(), total.passed, total.failed);
     Ok(if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn prepare(_: &Path) -> Result<Tally> {
+/// Installs what the parts need; without it none of them says anything.
+fn prepare() -> Result<()> {
     install::packages(&[install::TO_BUILD, install::TO_TEST].concat())?;
     install::rust_components()?;
-    install::node()?;
-    Ok(Tally::default())
+    install::node()
 }
 
 fn check(command: &mut std::process::Command) -> Result<Tally> {
