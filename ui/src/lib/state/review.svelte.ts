@@ -116,19 +116,16 @@ export class OpenReview {
     return this.#boxes.get(this.#hunk(index).id) ?? null;
   }
 
-  /** Says how high a card is that is on screen now, so that the next layout is right. */
+  /**
+   * Says how high a card is that is on screen now, so that the next layout is right. In a window of another
+   * width the measure is an estimate, until the card is on screen again.
+   */
   measure(index: number, height: number): void {
     const hunk = this.places[index]?.hunk;
     if (hunk === undefined || this.isFolded(index)) return;
     const beside = height - hunk.row_count * ROW;
     if (Math.abs((this.#measured.get(hunk.id) ?? -1) - beside) < 0.5) return;
     this.#measured.set(hunk.id, beside);
-    this.#measures++;
-  }
-
-  /** The width changed, so no measure holds. */
-  forgetMeasures(): void {
-    this.#measured.clear();
     this.#measures++;
   }
 
