@@ -172,10 +172,15 @@ impl Loop {
         let mut sessions = Vec::new();
         for id in self.store.sessions(&params.repo).map_err(internal)? {
             let session = self.session(&id)?;
-            let (phase, round, ended) = match &session.latest {
-                Latest::None => (PhaseName::Idle, 0, None),
-                Latest::Open { turn, .. } => (view::phase(turn.phase()), turn.round().0, None),
-                Latest::Ended { ending, .. } => (PhaseName::Ended, ending.rounds, Some(ending.line())),
+            let (phase, round, held, ended) = match &session.latest {
+                Latest::None => (PhaseName::Idle, 0, false, None),
+                Latest::Open { turn, .. } => {
+                    let phase = turn.phase();
+                    (view::phase(phase), turn.round().0, view::held(phase).is_some(), None)
+                }
+                Latest::Ended { number, ending, .. } => {
+                    (PhaseName::Ended, ending.rounds, false, Some(view::turn_ended(*number, ending)))
+                }
             };
             sessions.push(SessionLine {
                 session: id,
@@ -183,6 +188,7 @@ impl Loop {
                 phase,
                 turns: session.latest.number(),
                 round,
+                held,
                 ended,
                 at: session.row.changed_at,
             });

@@ -321,8 +321,10 @@ params! {
         turns: u32,
         /// In which round the latest turn is.
         round: u32,
-        /// What the latest ended turn says, where none is open.
-        ended: Option<String>,
+        /// Whether the latest turn is held, and waits for the user.
+        held: bool,
+        /// How the latest turn ended, where none is open.
+        ended: Option<crate::TurnEnded>,
         /// Seconds since 1970 of the latest event.
         at: i64,
     }

@@ -572,8 +572,10 @@ export type SessionLine = {
   turns: number,
   /** In which round the latest turn is. */
   round: number,
-  /** What the latest ended turn says, where none is open. */
-  ended: string | null,
+  /** Whether the latest turn is held, and waits for the user. */
+  held: boolean,
+  /** How the latest turn ended, where none is open. */
+  ended: TurnEnded | null,
   /** Seconds since 1970 of the latest event. */
   at: number,
 };

@@ -71,8 +71,8 @@ describe("words", () => {
   });
 
   it("say of a session what it waits for", () => {
-    expect(sessionSaid({ phase: "review", round: 2, ended: null }, false)).toEqual({ icon: "now", tone: "asks", words: "Review ready, round 2" });
-    expect(sessionSaid({ phase: "model", round: 2, ended: null }, true).tone).toBe("asks");
+    expect(sessionSaid({ phase: "review", round: 2, held: false, ended: null })).toEqual({ icon: "now", tone: "asks", words: "Review ready, round 2" });
+    expect(sessionSaid({ phase: "model", round: 2, held: true, ended: null }).tone).toBe("asks");
   });
 
   it("show a path that is not UTF-8", () => {

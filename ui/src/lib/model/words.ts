@@ -1,4 +1,4 @@
-import type { EndingName, GateResult, GateView, ModelSettings, PhaseName, SessionLine, SessionView } from "$lib/bindings/wire";
+import type { EndingName, GateResult, GateView, ModelSettings, PhaseName, SessionLine, SessionView, TurnEnded } from "$lib/bindings/wire";
 import type { Tally } from "./review";
 
 /** `1 hunk`, `7 hunks`, `10,000 hunks`. */
@@ -124,9 +124,7 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
     case "apply":
       return busy("Writing what you accepted to your files");
     case "ended": {
-      const ended = view.messages.findLast((message) => message.kind === "ended");
-      if (ended === undefined) return { icon: "ring", tone: "plain", words: "Ready for a prompt" };
-      return { ...endingIcon(ended.ending, ended.set_aside.length > 0), words: ended.message };
+      return endedSaid(view.messages.findLast((message) => message.kind === "ended") ?? null);
     }
   }
 }
@@ -165,9 +163,15 @@ export function gateSaid(result: GateResult, seconds: number | null, agreed: boo
   }
 }
 
+/** How a turn ended, in its own words. */
+function endedSaid(ended: TurnEnded | null): Said {
+  if (ended === null) return { icon: "ring", tone: "plain", words: "Ready for a prompt" };
+  return { ...endingIcon(ended.ending, ended.set_aside.length > 0), words: ended.message };
+}
+
 /** A session's second line in the sidebar. */
-export function sessionSaid(line: Pick<SessionLine, "phase" | "round" | "ended">, isHeld: boolean): Said {
-  if (isHeld) return { icon: "alert", tone: "asks", words: "Held, yours to decide" };
+export function sessionSaid(line: Pick<SessionLine, "phase" | "round" | "held" | "ended">): Said {
+  if (line.held) return { icon: "alert", tone: "asks", words: "Held, yours to decide" };
   const busy = (words: string): Said => ({ icon: "busy", tone: "plain", words });
   switch (line.phase) {
     case "idle":
@@ -189,7 +193,7 @@ export function sessionSaid(line: Pick<SessionLine, "phase" | "round" | "ended">
     case "apply":
       return busy("Writing to your files");
     case "ended":
-      return { icon: "square", tone: "plain", words: line.ended ?? "Ended" };
+      return endedSaid(line.ended);
   }
 }
 

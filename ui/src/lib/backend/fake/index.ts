@@ -1,6 +1,5 @@
 import type {
-  CallError, EndingName, HunkView, Methods, Notification, OpenedRepo, Review, SessionLine, SessionView, WirePath,
-} from "$lib/bindings/wire";
+  CallError, EndingName, HunkView, Methods, Notification, OpenedRepo, Review, SessionLine, SessionView, WirePath, TurnEnded } from "$lib/bindings/wire";
 import type { Backend, Opening, Question } from "../index";
 import { bigRows } from "./big";
 import * as gatehouse from "./gatehouse";
@@ -318,15 +317,20 @@ function withoutRows(review: Review): Review {
 function lineOf(view: SessionView): SessionLine {
   const ended = view.messages.findLast((message) => message.kind === "ended");
   const { session, title, phase, turn, round } = view;
-  return { session, title, phase, turns: turn, round, ended: phase === "ended" ? (ended?.message ?? null) : null, at: Date.now() / 1000 };
+  return { session, title, phase, turns: turn, round, held: view.held !== null, ended: phase === "ended" ? (ended ?? null) : null, at: Date.now() / 1000 };
 }
+
+const OTHER_ENDED: TurnEnded = {
+  turn: 4, ending: "applied", applied: [{ path: "src/token.rs", hunks: 4 }], set_aside: [], reproposals: 0, rounds: 1,
+  message: "Applied 4 hunks in 2 files",
+};
 
 function otherSessions(scene: Scene): SessionLine[] {
   if (scene === "start" || scene === "new") return [];
   const at = Date.now() / 1000;
   return [
-    { session: "other-1", title: "Rate-limit /login", phase: "red", turns: 2, round: 8, ended: null, at: at - 12 * 60 },
-    { session: "other-2", title: "Cache session look-ups", phase: "model", turns: 1, round: 1, ended: null, at: at - 120 },
-    { session: "other-3", title: "Split access and refresh tokens", phase: "ended", turns: 4, round: 1, ended: "Applied 4 hunks in 2 files", at: at - 3 * 86400 },
+    { session: "other-1", title: "Rate-limit /login", phase: "red", turns: 2, round: 8, held: false, ended: null, at: at - 12 * 60 },
+    { session: "other-2", title: "Cache session look-ups", phase: "model", turns: 1, round: 1, held: false, ended: null, at: at - 120 },
+    { session: "other-3", title: "Split access and refresh tokens", phase: "ended", turns: 4, round: 1, held: false, ended: OTHER_ENDED, at: at - 3 * 86400 },
   ];
 }
