@@ -100,7 +100,7 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
   const busy = (words: string): Said => ({ icon: "busy", tone: "plain", words });
   switch (view.phase) {
     case "idle":
-      return { icon: "ring", tone: "plain", words: "Ready for a prompt" };
+      return { icon: "ring", tone: "plain", words: view.model === null ? "No model is chosen" : "Ready for a prompt" };
     case "snapshot":
       return busy("Recording your files as they are now");
     case "setup":
@@ -123,9 +123,8 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
       return { icon: "red", tone: "fail", words: `${sentence(redGates(view.gates))} on what you accepted, nothing applied` };
     case "apply":
       return busy("Writing what you accepted to your files");
-    case "ended": {
+    case "ended":
       return endedSaid(view.messages.findLast((message) => message.kind === "ended") ?? null);
-    }
   }
 }
 
