@@ -22,6 +22,7 @@ pub mod id;
 pub mod message;
 pub mod path;
 pub mod rationale;
+pub mod refusal;
 pub mod review;
 pub mod text;
 pub mod turn;

@@ -99,8 +99,13 @@ pub enum Closing {
     Work,
     /// The turn ends here.
     TurnEnds,
-    /// The turn ends here and nothing was applied, since this gate failed.
-    NothingApplied(String),
+    /// The turn ends here, and what was accepted last is not applied.
+    NotApplied {
+        /// Why, as `gate NAME failed`.
+        why: String,
+        /// Whether something was applied before in this turn.
+        before: bool,
+    },
 }
 
 /// A review's result and what follows from it, for the model to work on or to read with the next
@@ -175,8 +180,9 @@ fn closing_words(closing: &Closing) -> String {
             "The turn ends here. The worktree holds only what was accepted; the rejected changes are not in place, \
              so do not build on them. {ends}"
         ),
-        Closing::NothingApplied(gate) => {
-            format!("The turn ends here. Nothing was applied: gate {gate} failed. {ends}")
+        Closing::NotApplied { why, before } => {
+            let more = if *before { " more" } else { "" };
+            format!("The turn ends here. Nothing{more} was applied: {why}. {ends}")
         }
     }
 }
@@ -294,7 +300,7 @@ fn aside_section(file: &FileReport, closing: &Closing) -> String {
                 "SET ASIDE AT APPLY: {first} {second} Redo your change against it, or explain why it no longer applies."
             )
         }
-        Closing::TurnEnds | Closing::NothingApplied(_) => {
+        Closing::TurnEnds | Closing::NotApplied { .. } => {
             format!("SET ASIDE AT APPLY: {first} It was not applied.")
         }
     };

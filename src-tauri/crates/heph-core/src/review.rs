@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     constraint::Reproposal,
-    diff::{FileHunks, Hunk, without},
+    diff::{FileHunks, Hunk, Item, without},
     id::{CommentId, HunkId},
     message::{Decision, FileResult, HunkResult, Outcome},
     path::RepoPath,
@@ -90,7 +90,7 @@ impl Review {
 
     fn set_refused(&mut self, refused: Vec<Reproposal>) {
         self.refused = refused;
-        self.files = match self.refused.is_empty() {
+        let files = match self.refused.is_empty() {
             true => self.proposed.clone(),
             false => {
                 let gone: BTreeSet<HunkId> =
@@ -98,6 +98,19 @@ impl Review {
                 Arc::new(without(&self.proposed, &gone))
             }
         };
+        let before = std::mem::replace(&mut self.files, files);
+        // A hunk that comes in above moves the proposed lines that comments are about.
+        for comment in &mut self.comments {
+            if let Place::Line { side: Side::New, line } = &mut comment.place {
+                let first = |files: &[FileHunks]| {
+                    let hunk = files.iter().flat_map(|file| &file.hunks).find(|hunk| hunk.id == comment.hunk);
+                    hunk.and_then(Hunk::first_proposed_line)
+                };
+                if let (Some(from), Some(to)) = (first(&before), first(&self.files)) {
+                    *line = line.saturating_add_signed((to as i64 - from as i64) as i32);
+                }
+            }
+        }
     }
 
     /// The files that are asked about.
@@ -143,8 +156,8 @@ impl Review {
         self.hunks().filter(move |hunk| self.verdict(&hunk.id) == Some(verdict))
     }
 
-    pub(crate) fn has(&self, hunk: &HunkId) -> bool {
-        self.hunks().any(|own| own.id == *hunk)
+    pub(crate) fn hunk(&self, id: &HunkId) -> Option<&Hunk> {
+        self.hunks().find(|hunk| hunk.id == *id)
     }
 
     pub(crate) fn decide(&mut self, hunk: HunkId, verdict: Option<Verdict>) {
@@ -154,10 +167,10 @@ impl Review {
         };
     }
 
-    pub(crate) fn decide_rest(&mut self, verdict: Verdict, which: impl Fn(&RepoPath) -> bool) {
+    pub(crate) fn decide_rest(&mut self, verdict: Verdict, which: impl Fn(&Hunk) -> bool) {
         let rest: Vec<HunkId> = self
             .hunks()
-            .filter(|hunk| self.verdict(&hunk.id).is_none() && which(&hunk.path))
+            .filter(|hunk| self.verdict(&hunk.id).is_none() && which(hunk))
             .map(|hunk| hunk.id.clone())
             .collect();
         self.verdicts.extend(rest.into_iter().map(|hunk| (hunk, verdict)));
@@ -208,6 +221,28 @@ impl Review {
             });
         }
         Outcome { files, not_reached: None }
+    }
+}
+
+impl Hunk {
+    /// The number of its first proposed line, context included; `None` for an item without lines.
+    fn first_proposed_line(&self) -> Option<usize> {
+        match &self.item {
+            Item::Lines { new, .. } => Some(new.first),
+            _ => None,
+        }
+    }
+
+    /// Whether a comment can be about this line of it.
+    pub(crate) fn has_line(&self, side: Side, line: usize) -> bool {
+        let count = || self.changed_lines().len();
+        let lines = match (&self.item, side) {
+            (Item::Lines { old, .. }, Side::Old) => old.first..old.first + old.count,
+            (Item::Lines { new, .. }, Side::New) => new.first..new.first + new.count,
+            (Item::Create(_), Side::New) | (Item::Delete(_), Side::Old) => 1..count() + 1,
+            _ => return false,
+        };
+        lines.contains(&line)
     }
 }
 

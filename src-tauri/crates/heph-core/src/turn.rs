@@ -8,9 +8,11 @@
 //!                Interrupt        Model, stopping: ModelStopped follows, and the turn is over
 //!                Restarted        Held (cut off)
 //! Held           Resume Continue  what was held, asked or run again (Model: the next attempt)
-//!                Resume Review    Model: Reading.  Gates: Review
-//!                Resume Discard   settle: what was accepted earlier is gated and applied
+//!                Resume Review    Model: Reading.  Gates, Screening, Composing: Review
+//!                Resume Discard   AcceptedGates: Red.  Apply: Ended.  else settle: what was accepted
+//!                                 earlier is applied
 //! Reading        Read             screened: nothing re-proposed -> tested, else Screening
+//!                Interrupt        Reading, and the turn is over (Screening too)
 //! Screening      Composed         tested
 //! (tested)                        no hunk left -> settle;  tree not seen -> Gates;  else Review
 //! Gates          GatesRan         red, attempts left, not declining -> Model (next attempt)
@@ -20,7 +22,7 @@
 //! Review         Decide Comment Uncomment Ask Lift    Review
 //!                Finish           Composing
 //! Composing      Composed         tree not seen -> AcceptedGates, else settle
-//! AcceptedGates  GatesRan         settle
+//! AcceptedGates  GatesRan         red, base not seen -> AcceptedGates (on the base), else settle
 //!                Interrupt        Red, once the gates have stopped
 //! (settle)                        not over and something to answer -> Model (round + 1)
 //!                                 red -> Red;  accepted = base -> Ended;  else Apply
@@ -316,6 +318,18 @@ pub enum Refused {
         /// How many.
         count: usize,
     },
+    /// The hunk cannot be part of an accepted state.
+    #[error("it cannot be accepted: {reason}")]
+    Unacceptable {
+        /// Why, in words for the user.
+        reason: &'static str,
+    },
+    /// A comment names a line that its hunk does not have.
+    #[error("the hunk has no line {line}")]
+    NoSuchLine {
+        /// The line.
+        line: u32,
+    },
     /// The input does not fit the phase.
     #[error("that cannot be done now")]
     NotNow,
@@ -347,11 +361,13 @@ pub enum Phase {
     Review(Review),
     /// The accepted state is being composed.
     Composing {
-        /// The hunks that a review accepted.
-        hunks: Vec<Hunk>,
+        /// The review that decided it.
+        review: Review,
+        /// How that was finished.
+        how: Finish,
     },
-    /// Gates run on the accepted state.
-    AcceptedGates,
+    /// Gates run on the accepted state, or, where they were red on it, on the base.
+    AcceptedGates(GateTarget),
     /// The accepted state is red, and the user chooses.
     Red,
     /// Accepted hunks are being written.
@@ -400,6 +416,30 @@ pub enum Over {
     OutOfRounds,
 }
 
+/// Why what was accepted is not applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unapplied {
+    /// This gate failed on it.
+    GateFailed(String),
+    /// The user stopped this gate, or it never ran.
+    GateStopped(String),
+    /// The user discarded it.
+    Discarded,
+    /// It could not be written.
+    NotWritten,
+}
+
+impl std::fmt::Display for Unapplied {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unapplied::GateFailed(gate) => write!(f, "gate {gate} failed"),
+            Unapplied::GateStopped(gate) => write!(f, "gate {gate} was stopped"),
+            Unapplied::Discarded => f.write_str("the user discarded it"),
+            Unapplied::NotWritten => f.write_str("it could not be written"),
+        }
+    }
+}
+
 /// A hunk that an earlier review of the turn accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcceptedHunk {
@@ -413,8 +453,8 @@ pub struct AcceptedHunk {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     settings: Settings,
-    /// What the model is told first.
-    opening: String,
+    /// What the model was last told, or is told first.
+    asked: String,
     phase: Phase,
     /// The snapshot that the accepted state is compared with at apply. Empty before `Begun`.
     base: TreeId,
@@ -455,7 +495,7 @@ impl Turn {
     pub fn start(settings: Settings, opening: String) -> (Turn, Vec<Effect>) {
         let turn = Turn {
             settings,
-            opening,
+            asked: opening,
             phase: Phase::Snapshot,
             base: TreeId(String::new()),
             accepted: TreeId(String::new()),

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Over, Turn};
+use super::{Over, Turn, Unapplied};
 use crate::path::RepoPath;
 
 /// How a turn ended.
@@ -23,10 +23,10 @@ pub struct Ending {
 pub enum EndingKind {
     /// Model, network or disk failed, and the user ended the turn.
     Failed,
-    /// Nothing was applied, since this gate is red.
+    /// Nothing was applied, since a gate is red.
     Red {
-        /// The gate.
-        gate: String,
+        /// Why, as `gate NAME failed`.
+        why: String,
     },
     /// The user interrupted.
     Interrupted,
@@ -43,13 +43,15 @@ pub enum EndingKind {
     OutOfRounds,
     /// Accepted hunks are in the user's tree.
     Applied,
-    /// Nothing reached the user's tree.
+    /// Something was proposed, and nothing of it reached the user's tree.
+    NothingApplied,
+    /// Nothing was proposed.
     Answered,
 }
 
 impl Turn {
-    /// The ending, where nothing more is to be done; `red` names the gate that held the apply up.
-    pub(super) fn ending(&self, red: Option<String>) -> Ending {
+    /// The ending, where nothing more is to be done.
+    pub(super) fn ending(&self, unapplied: Option<Unapplied>) -> Ending {
         let mut applied: Vec<(RepoPath, u32)> = Vec::new();
         let mut set_aside: Vec<(RepoPath, u32)> = Vec::new();
         for file in &self.applied {
@@ -65,9 +67,13 @@ impl Turn {
             }
         }
         // `Over` is declared in the order of precedence; a red state comes right after a failure.
+        let red = match unapplied {
+            Some(why @ (Unapplied::GateFailed(_) | Unapplied::GateStopped(_))) => Some(why.to_string()),
+            Some(Unapplied::Discarded | Unapplied::NotWritten) | None => None,
+        };
         let kind = match (self.over.first(), red) {
             (Some(Over::Failed), _) => EndingKind::Failed,
-            (_, Some(gate)) => EndingKind::Red { gate },
+            (_, Some(why)) => EndingKind::Red { why },
             (Some(Over::Interrupted), _) => EndingKind::Interrupted,
             (Some(Over::Floor), _) => EndingKind::Floor,
             (Some(Over::Refused), _) => EndingKind::Refused,
@@ -76,6 +82,7 @@ impl Turn {
             }
             (Some(Over::OutOfRounds), _) => EndingKind::OutOfRounds,
             _ if !applied.is_empty() => EndingKind::Applied,
+            _ if !set_aside.is_empty() || !self.constraints.is_empty() => EndingKind::NothingApplied,
             _ => EndingKind::Answered,
         };
         Ending { kind, applied, set_aside, reproposals: self.reproposals, rounds: self.round.0 }
@@ -86,22 +93,23 @@ impl Ending {
     /// The one line of the status bar.
     pub fn line(&self) -> String {
         let hunks: u32 = self.applied.iter().map(|(_, hunks)| hunks).sum();
-        let applied = (hunks > 0).then(|| {
-            format!("pplied {} in {}", count(hunks, "hunk"), count(self.applied.len() as u32, "file"))
-        });
-        let sentence = |what: &str| match &applied {
-            Some(applied) => format!("{what}. A{applied}"),
-            None => format!("{what}, nothing applied"),
+        let files = self.applied.len() as u32;
+        let applied = format!("Applied {} in {}", count(hunks, "hunk"), count(files, "file"));
+        let sentence = |what: &str| match hunks {
+            0 => format!("{what}, nothing applied"),
+            _ => format!("{what}. {applied}"),
         };
         let mut line = match &self.kind {
             EndingKind::Failed => sentence("Failed"),
-            EndingKind::Red { gate } => format!("Red, not applied: {gate} failed"),
+            EndingKind::Red { why } if hunks == 0 => format!("Red, not applied: {why}"),
+            EndingKind::Red { why } => format!("Red, not applied: {why}. {applied} before"),
             EndingKind::Interrupted => sentence(&format!("Interrupted in round {}", self.rounds)),
             EndingKind::Floor => sentence(&format!("Floor: {}", count(self.reproposals, "re-proposal"))),
             EndingKind::Refused => sentence("Refused"),
             EndingKind::Stopped { undecided } => sentence(&format!("Stopped partway, {undecided} undecided")),
             EndingKind::OutOfRounds => sentence(&format!("Out of rounds ({})", self.rounds)),
-            EndingKind::Applied => applied.map_or_else(String::new, |applied| format!("A{applied}")),
+            EndingKind::Applied => applied,
+            EndingKind::NothingApplied => "Nothing applied".into(),
             EndingKind::Answered => "Answered, nothing was changed".into(),
         };
         if !self.set_aside.is_empty() {

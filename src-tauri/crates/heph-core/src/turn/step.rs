@@ -1,6 +1,6 @@
 use super::{
     AcceptedHunk, Cause, Effect, Finish, GateResult, GateRun, GateTarget, Held, Input, Over, Phase,
-    RedChoice, Refused, Resume, Tally, Turn,
+    RedChoice, Refused, Resume, Tally, Turn, Unapplied,
 };
 use crate::{
     apply::FileReport,
@@ -8,7 +8,8 @@ use crate::{
     diff::{Hunk, Item},
     id::{ConstraintId, HunkId, TreeId},
     message::{self, Closing, Decision, GateFailure, HunkResult, Outcome},
-    review::{Review, Verdict, runs_on_your_machine},
+    refusal::cannot_be_accepted,
+    review::{Place, Review, Verdict, runs_on_your_machine},
 };
 
 /// The next state and what is to be done, or why `input` changes nothing.
@@ -31,13 +32,13 @@ impl Turn {
             input => match std::mem::replace(&mut self.phase, Phase::Snapshot) {
                 Phase::Snapshot => self.in_snapshot(input),
                 Phase::Model => self.in_model(input),
-                Phase::Held(held) => self.in_held(*held.from, input),
+                Phase::Held(held) => self.in_held(*held.from, held.cause, input),
                 Phase::Reading => self.in_reading(input),
                 Phase::Screening(review) => self.in_screening(review, input),
                 Phase::Gates { review, tree, on } => self.in_gates(review, tree, on, input),
                 Phase::Review(review) => self.in_review(review, input),
-                Phase::Composing { .. } => self.in_composing(input),
-                Phase::AcceptedGates => self.in_accepted_gates(input),
+                Phase::Composing { review, how } => self.in_composing(review, how, input),
+                Phase::AcceptedGates(on) => self.in_accepted_gates(on, input),
                 Phase::Red => self.in_red(input),
                 Phase::Apply => self.in_apply(input),
                 Phase::Ended(_) => Err(Refused::NotNow),
@@ -50,8 +51,7 @@ impl Turn {
         self.accepted = base.clone();
         self.asked_on = base.clone();
         self.base = base;
-        self.phase = Phase::Model;
-        Ok(vec![Effect::AskModel { message: self.opening.clone() }])
+        Ok(self.ask(self.asked.clone()))
     }
 
     fn in_model(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
@@ -65,23 +65,36 @@ impl Turn {
         self.effects_awaited()
     }
 
-    fn in_held(&mut self, from: Phase, input: Input) -> Result<Vec<Effect>, Refused> {
+    fn in_held(&mut self, from: Phase, cause: Cause, input: Input) -> Result<Vec<Effect>, Refused> {
         let Input::Resume(how) = input else { return Err(Refused::NotNow) };
         match (how, from) {
+            (Resume::Continue, Phase::Model) => {
+                self.attempt += 1;
+                // A model that failed never had the message; one that was cut off has it.
+                let message = match cause {
+                    Cause::Failed => self.asked.clone(),
+                    Cause::CutOff => message::go_on(&self.constraints),
+                };
+                Ok(self.ask(message))
+            }
             (Resume::Continue, from) => {
-                if from == Phase::Model {
-                    self.attempt += 1;
-                }
                 self.phase = from;
                 Ok(self.effects_awaited())
             }
             (Resume::Review, Phase::Model) => Ok(self.read_worktree()),
-            (Resume::Review, Phase::Gates { review, .. }) => Ok(self.open(review)),
+            (Resume::Review, Phase::Gates { review, .. } | Phase::Screening(review)) => Ok(self.open(review)),
+            // The verdicts are as they were, and can be given anew.
+            (Resume::Review, Phase::Composing { review, .. }) => Ok(self.open(review)),
             (Resume::Review, _) => Err(Refused::NotNow),
-            // What no gate has seen, or what could not be written, is not applied by ending the turn.
-            (Resume::Discard, Phase::Apply | Phase::AcceptedGates | Phase::Composing { .. }) => {
+            (Resume::Discard, Phase::Apply) => {
                 self.over.insert(Over::Failed);
-                Ok(self.end(None))
+                Ok(self.end(Some(Unapplied::NotWritten)))
+            }
+            // What no gate has seen is not applied by ending the turn, and not lost by it either.
+            (Resume::Discard, Phase::AcceptedGates(_)) => {
+                self.over.insert(Over::Failed);
+                self.phase = Phase::Red;
+                Ok(Vec::new())
             }
             (Resume::Discard, _) => {
                 self.over.insert(Over::Failed);
@@ -90,25 +103,39 @@ impl Turn {
         }
     }
 
+    fn ask(&mut self, message: String) -> Vec<Effect> {
+        self.asked.clone_from(&message);
+        self.phase = Phase::Model;
+        vec![Effect::AskModel { message }]
+    }
+
     /// What the present phase waits for, to be asked for again.
     fn effects_awaited(&self) -> Vec<Effect> {
         let accepted = || self.accepted.clone();
         let effect = match &self.phase {
             Phase::Snapshot => Effect::Begin,
-            Phase::Model => Effect::AskModel { message: message::go_on(&self.constraints) },
+            Phase::Model => Effect::AskModel { message: self.asked.clone() },
             Phase::Reading => Effect::ReadWorktree { accepted: accepted() },
             Phase::Screening(review) => {
-                Effect::Compose { onto: accepted(), hunks: review.hunks().cloned().collect() }
+                let kept = review.hunks().filter(|hunk| cannot_be_accepted(hunk).is_none());
+                Effect::Compose { onto: accepted(), hunks: kept.cloned().collect() }
             }
             Phase::Gates { tree, on: GateTarget::Base, .. } => {
-                let names = self.failures(tree).into_iter().map(|failure| failure.name).collect();
+                let names = self.unknown_on_base(tree);
                 Effect::RunGates { on: GateTarget::Base, tree: self.base.clone(), names }
             }
             Phase::Gates { tree, on, .. } => {
                 Effect::RunGates { on: *on, tree: tree.clone(), names: self.settings.gates.clone() }
             }
-            Phase::Composing { hunks } => Effect::Compose { onto: accepted(), hunks: hunks.clone() },
-            Phase::AcceptedGates => {
+            Phase::Composing { review, .. } => {
+                let hunks = review.with_verdict(Verdict::Accepted).cloned().collect();
+                Effect::Compose { onto: accepted(), hunks }
+            }
+            Phase::AcceptedGates(GateTarget::Base) => {
+                let names = self.unknown_on_base(&self.accepted);
+                Effect::RunGates { on: GateTarget::Base, tree: self.base.clone(), names }
+            }
+            Phase::AcceptedGates(_) => {
                 let names = self.settings.gates.clone();
                 Effect::RunGates { on: GateTarget::Accepted, tree: accepted(), names }
             }
@@ -185,8 +212,7 @@ impl Turn {
         let Input::GatesRan { tree: ran_on, runs } = input else { return Err(Refused::NotNow) };
         match on {
             GateTarget::Base if ran_on == self.base => {
-                let red = runs.into_iter().filter(|run| matches!(run.result, GateResult::Red { .. }));
-                self.red_before.extend(red.map(|run| run.name));
+                self.keep_base_results(runs);
                 Ok(self.open(review))
             }
             GateTarget::Proposed if ran_on == tree => {
@@ -218,20 +244,28 @@ impl Turn {
             self.attempt += 1;
             self.asked_on = tree;
             self.asked_for_gate = true;
-            self.phase = Phase::Model;
-            return vec![Effect::AskModel { message: message::gates_failed(&red, &self.constraints) }];
+            return self.ask(message::gates_failed(&red, &self.constraints));
         }
-        let unknown: Vec<String> = red
-            .into_iter()
-            .map(|failure| failure.name)
-            .filter(|name| !self.run_on_base.contains(name))
-            .collect();
-        if unknown.is_empty() {
+        if self.unknown_on_base(&tree).is_empty() {
             return self.open(review);
         }
-        self.run_on_base.extend(unknown);
         self.phase = Phase::Gates { review, tree, on: GateTarget::Base };
         self.effects_awaited()
+    }
+
+    /// The gates that are red on `tree`, and have not been run on the base.
+    fn unknown_on_base(&self, tree: &TreeId) -> Vec<String> {
+        let names = self.failures(tree).into_iter().map(|failure| failure.name);
+        names.filter(|name| !self.run_on_base.contains(name)).collect()
+    }
+
+    fn keep_base_results(&mut self, runs: Vec<GateRun>) {
+        for run in runs {
+            if let GateResult::Red { .. } = run.result {
+                self.red_before.insert(run.name.clone());
+            }
+            self.run_on_base.insert(run.name);
+        }
     }
 
     /// The gates that are red on `tree`, but for those that were red before the turn.
@@ -264,10 +298,23 @@ impl Turn {
 
     fn in_review(&mut self, mut review: Review, input: Input) -> Result<Vec<Effect>, Refused> {
         match input {
-            Input::Decide { hunk, verdict } if review.has(&hunk) => review.decide(hunk, verdict),
-            Input::Comment(comment) if review.has(&comment.hunk) => review.comment(comment),
+            Input::Decide { hunk, verdict } => {
+                let found = review.hunk(&hunk).ok_or(Refused::Stale)?;
+                if let (Some(Verdict::Accepted), Some(reason)) = (verdict, cannot_be_accepted(found)) {
+                    return Err(Refused::Unacceptable { reason });
+                }
+                review.decide(hunk, verdict);
+            }
+            Input::Comment(comment) => {
+                let found = review.hunk(&comment.hunk).ok_or(Refused::Stale)?;
+                if let Place::Line { side, line } = comment.place
+                    && !found.has_line(side, line as usize)
+                {
+                    return Err(Refused::NoSuchLine { line });
+                }
+                review.comment(comment);
+            }
             Input::Uncomment(id) => review.uncomment(&id).then_some(()).ok_or(Refused::Stale)?,
-            Input::Decide { .. } | Input::Comment(_) => return Err(Refused::Stale),
             Input::Ask(hunk) => {
                 let asked = review.ask_about(&hunk).ok_or(Refused::Stale)?;
                 let still_refused = review.refused().any(|(other, _)| other.constraint == asked.constraint);
@@ -287,36 +334,82 @@ impl Turn {
     }
 
     fn finish(&mut self, mut review: Review, how: Finish) -> Result<Vec<Effect>, Refused> {
-        let nothing_new = review.hunks().next().is_none();
         match how {
-            Finish::Decided => {}
-            Finish::AcceptAll => {
-                review.decide_rest(Verdict::Accepted, |path| runs_on_your_machine(path).is_none());
-            }
+            Finish::Decided | Finish::Stop => {}
+            Finish::AcceptAll => review.decide_rest(Verdict::Accepted, |hunk| {
+                runs_on_your_machine(&hunk.path).is_none() && cannot_be_accepted(hunk).is_none()
+            }),
             Finish::RefuseAll => {
                 let all: Vec<HunkId> = review.hunks().map(|hunk| hunk.id.clone()).collect();
                 all.into_iter().for_each(|hunk| review.decide(hunk, Some(Verdict::Rejected)));
-                self.over.insert(Over::Refused);
             }
             Finish::RefuseRest => review.decide_rest(Verdict::Rejected, |_| true),
-            Finish::Stop => {
-                self.over.insert(Over::Stopped { undecided: review.undecided() });
-            }
         }
         if review.undecided() > 0 && how != Finish::Stop {
             return Err(Refused::Undecided { count: review.undecided() });
         }
+        // Nothing is taken over before the state is composed: should that fail, the review can be
+        // opened again with its verdicts.
+        self.phase = Phase::Composing { review, how };
+        Ok(self.effects_awaited())
+    }
+
+    fn in_composing(&mut self, review: Review, how: Finish, input: Input) -> Result<Vec<Effect>, Refused> {
+        let Input::Composed { tree } = input else { return Err(Refused::NotNow) };
+        match how {
+            Finish::RefuseAll => drop(self.over.insert(Over::Refused)),
+            Finish::Stop => drop(self.over.insert(Over::Stopped { undecided: review.undecided() })),
+            Finish::Decided | Finish::AcceptAll | Finish::RefuseRest => {}
+        }
         let mut effects = vec![Effect::Reviewed(self.note_review(&review))];
-        if nothing_new && how == Finish::RefuseAll {
+        if review.hunks().next().is_none() && how == Finish::RefuseAll {
             // The brief of an interrupted turn without new hunks offers to discard what was accepted.
-            self.accepted = self.base.clone();
-            effects.extend(self.end(None));
+            effects.extend(self.discard(Unapplied::Discarded));
             return Ok(effects);
         }
-        let accepted: Vec<Hunk> = review.with_verdict(Verdict::Accepted).cloned().collect();
-        self.phase = Phase::Composing { hunks: accepted };
-        effects.extend(self.effects_awaited());
+        self.accepted = tree;
+        let seen = self.results.contains_key(&self.accepted);
+        if self.accepted == self.base || seen || self.settings.gates.is_empty() {
+            if let Some(runs) = self.results.get(&self.accepted) {
+                self.latest = runs.clone();
+            }
+            effects.extend(self.settle());
+        } else {
+            effects.extend(self.test_accepted(GateTarget::Accepted));
+        }
         Ok(effects)
+    }
+
+    /// Makes a rejected hunk a constraint, or says more of the constraint that it already is.
+    fn constrain(&mut self, hunk: &Hunk, comments: Vec<String>, accepted: &[&Hunk]) {
+        let place = place(hunk, accepted);
+        let same = |known: &&mut Constraint| {
+            known.standing == Standing::Holds && known.path() == &hunk.path && known.hunk.item == hunk.item
+        };
+        if let Some(known) = self.constraints.iter_mut().find(same) {
+            if !comments.is_empty() {
+                known.answered = None;
+            }
+            known.comments.extend(comments);
+            known.place = place;
+            return;
+        }
+        self.constraints.push(Constraint {
+            id: ConstraintId(format!("{}-{}", self.round, hunk.id)),
+            round: self.round,
+            hunk: hunk.clone(),
+            comments,
+            standing: Standing::Holds,
+            answered: None,
+            reproposed: false,
+            place,
+        });
+    }
+
+    fn discard(&mut self, why: Unapplied) -> Vec<Effect> {
+        self.accepted = self.base.clone();
+        self.accepted_so_far.clear();
+        self.end(Some(why))
     }
 
     /// Takes over what a review decided: constraints, what it accepts, and what is to be told.
@@ -333,16 +426,8 @@ impl Turn {
             accepted.iter().map(|hunk| AcceptedHunk { path: hunk.path.clone(), hunk: hunk.id.clone() }),
         );
         for hunk in &rejected {
-            self.constraints.push(Constraint {
-                id: ConstraintId(format!("{}-{}", self.round, hunk.id)),
-                round: self.round,
-                hunk: (*hunk).clone(),
-                comments: review.comments_on(&hunk.id).map(|comment| comment.text.clone()).collect(),
-                standing: Standing::Holds,
-                answered: None,
-                reproposed: false,
-                place: place(hunk, &accepted),
-            });
+            let comments = review.comments_on(&hunk.id).map(|comment| comment.text.clone()).collect();
+            self.constrain(hunk, comments, &accepted);
         }
         let mut outcome = review.outcome();
         let stopped = self.over.iter().any(|over| matches!(over, Over::Stopped { .. }));
@@ -359,27 +444,18 @@ impl Turn {
         }
     }
 
-    fn in_composing(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
-        let Input::Composed { tree } = input else { return Err(Refused::NotNow) };
-        self.accepted = tree;
-        let seen = self.results.contains_key(&self.accepted);
-        if self.accepted == self.base || seen || self.settings.gates.is_empty() {
-            if let Some(runs) = self.results.get(&self.accepted) {
-                self.latest = runs.clone();
-            }
-            return Ok(self.settle());
-        }
-        Ok(self.test_accepted())
-    }
-
-    fn test_accepted(&mut self) -> Vec<Effect> {
-        self.phase = Phase::AcceptedGates;
+    fn test_accepted(&mut self, on: GateTarget) -> Vec<Effect> {
+        self.phase = Phase::AcceptedGates(on);
         self.effects_awaited()
     }
 
-    fn in_accepted_gates(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
+    fn in_accepted_gates(&mut self, on: GateTarget, input: Input) -> Result<Vec<Effect>, Refused> {
         match input {
-            Input::GatesRan { tree, runs } if tree == self.accepted => {
+            Input::GatesRan { tree, runs } if on == GateTarget::Base && tree == self.base => {
+                self.keep_base_results(runs);
+                Ok(self.settle())
+            }
+            Input::GatesRan { tree, runs } if on != GateTarget::Base && tree == self.accepted => {
                 self.keep_results(&tree, runs);
                 Ok(self.settle())
             }
@@ -390,6 +466,9 @@ impl Turn {
     /// The rule of section 2: another round, the Red choice, the end, or apply.
     fn settle(&mut self) -> Vec<Effect> {
         let changed = self.accepted != self.base;
+        if changed && !self.is_interrupted() && !self.unknown_on_base(&self.accepted).is_empty() {
+            return self.test_accepted(GateTarget::Base);
+        }
         let failures = if changed { self.failures(&self.accepted) } else { Vec::new() };
         let unseen = changed && !self.settings.gates.is_empty() && !self.results.contains_key(&self.accepted);
         let stopped = unseen && self.latest.iter().any(|run| run.result == GateResult::Stopped);
@@ -417,8 +496,7 @@ impl Turn {
         self.asked_for_gate = !failures.is_empty();
         self.declined = false;
         self.counted.clear();
-        self.phase = Phase::Model;
-        vec![Effect::AskModel { message }]
+        self.ask(message)
     }
 
     fn apply(&mut self) -> Vec<Effect> {
@@ -432,15 +510,16 @@ impl Turn {
             RedChoice::ApplyAnyway => Ok(self.apply()),
             RedChoice::RunAgain => {
                 self.results.remove(&self.accepted);
-                Ok(self.test_accepted())
+                Ok(self.test_accepted(GateTarget::Accepted))
             }
             RedChoice::Discard => {
                 let failed = self.failures(&self.accepted).into_iter().map(|failure| failure.name).next();
                 let stopped = || {
                     let stopped = self.latest.iter().find(|run| run.result == GateResult::Stopped);
-                    stopped.map(|run| run.name.clone()).unwrap_or_default()
+                    stopped.map(|run| &run.name).or(self.settings.gates.first()).cloned().unwrap_or_default()
                 };
-                Ok(self.end(Some(failed.unwrap_or_else(stopped))))
+                let why = failed.map_or_else(|| Unapplied::GateStopped(stopped()), Unapplied::GateFailed);
+                Ok(self.discard(why))
             }
         }
     }
@@ -450,6 +529,7 @@ impl Turn {
             Input::Applied { files, base } => {
                 self.accepted = base.clone();
                 self.base = base;
+                self.accepted_so_far.clear();
                 let aside: Vec<FileReport> =
                     files.iter().filter(|file| file.set_aside.is_some()).cloned().collect();
                 self.applied.extend(files);
@@ -466,36 +546,44 @@ impl Turn {
         }
     }
 
-    fn end(&mut self, red: Option<String>) -> Vec<Effect> {
-        self.end_told(red, &[])
+    fn end(&mut self, unapplied: Option<Unapplied>) -> Vec<Effect> {
+        self.end_told(unapplied, &[])
     }
 
-    /// Ends the turn. Where no round answered the last review, the model reads it with the next prompt.
-    fn end_told(&mut self, red: Option<String>, aside: &[FileReport]) -> Vec<Effect> {
+    /// Ends the turn. What no round answered, and what is not in place although the model was told that
+    /// it was accepted, the model reads with the next prompt.
+    fn end_told(&mut self, unapplied: Option<Unapplied>, aside: &[FileReport]) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let outcome = self.untold.take();
-        if !self.over.is_empty() || red.is_some() || !aside.is_empty() {
-            let closing = red.clone().map_or(Closing::TurnEnds, Closing::NothingApplied);
-            let told = outcome.unwrap_or_default();
-            if !told.files.is_empty() || !aside.is_empty() || red.is_some() {
-                let message = message::reviewed(&told, &[], aside, &closing, &[]);
-                effects.push(Effect::TellNext { message });
-            }
+        let told =
+            self.untold.take().filter(|_| !self.over.is_empty() || unapplied.is_some() || !aside.is_empty());
+        if told.is_some() || unapplied.is_some() || !aside.is_empty() {
+            let closing = match &unapplied {
+                None => Closing::TurnEnds,
+                Some(why) => Closing::NotApplied { why: why.to_string(), before: self.has_applied() },
+            };
+            let message = message::reviewed(&told.unwrap_or_default(), &[], aside, &closing, &[]);
+            effects.push(Effect::TellNext { message });
         }
-        let ending = self.ending(red);
+        let ending = self.ending(unapplied);
         self.phase = Phase::Ended(ending.clone());
         effects.push(Effect::End(ending));
         effects
     }
 
+    fn has_applied(&self) -> bool {
+        self.applied.iter().any(|file| file.landed + file.already_there > 0)
+    }
+
     fn interrupt(&mut self) -> Result<Vec<Effect>, Refused> {
-        let effect = match self.phase {
-            Phase::Model => Effect::StopModel,
-            Phase::Gates { .. } | Phase::AcceptedGates => Effect::StopGates,
+        let effects = match self.phase {
+            Phase::Model => vec![Effect::StopModel],
+            Phase::Gates { .. } | Phase::AcceptedGates(_) => vec![Effect::StopGates],
+            // Nothing runs that could be stopped, but no attempt and no round follows.
+            Phase::Reading | Phase::Screening(_) => Vec::new(),
             _ => return Err(Refused::NotNow),
         };
         self.over.insert(Over::Interrupted);
-        Ok(vec![effect])
+        Ok(effects)
     }
 
     fn lift(&mut self, id: &ConstraintId) -> Result<Vec<Effect>, Refused> {
@@ -507,9 +595,19 @@ impl Turn {
 
     /// What had not been reported is asked for again; model and gates wait for the user's word.
     fn restarted(&mut self) -> Vec<Effect> {
+        let interrupted = self.is_interrupted();
         let reason = match &self.phase {
+            Phase::Model if interrupted => return self.read_worktree(),
+            Phase::Gates { review, .. } if interrupted => {
+                let review = review.clone();
+                return self.open(review);
+            }
+            Phase::AcceptedGates(_) if interrupted => {
+                self.phase = Phase::Red;
+                return Vec::new();
+            }
             Phase::Model => "Heph was closed while the model worked. What it changed is kept.",
-            Phase::Gates { .. } | Phase::AcceptedGates => "Heph was closed while the gates ran.",
+            Phase::Gates { .. } | Phase::AcceptedGates(_) => "Heph was closed while the gates ran.",
             _ => return self.effects_awaited(),
         };
         self.hold(reason.into(), Cause::CutOff);

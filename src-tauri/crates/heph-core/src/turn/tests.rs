@@ -282,7 +282,7 @@ fn a_red_accepted_state_goes_back_as_a_consequence_and_is_never_applied() {
     assert_eq!(world.turn.phase(), &Phase::Red, "declined: the user chooses");
     assert_eq!(world.user_text(), base());
     world.give(Input::Choose(RedChoice::Discard));
-    assert_eq!(world.kind(), &EndingKind::Red { gate: "test".into() });
+    assert_eq!(world.kind(), &EndingKind::Red { why: "gate test failed".into() });
     assert!(world.told_next[0].contains("Nothing was applied: gate test failed."), "{}", world.told_next[0]);
     assert_eq!(world.user_text(), base());
 }
@@ -397,6 +397,158 @@ fn a_review_cannot_be_finished_while_a_hunk_is_undecided_or_decided_by_a_stale_n
     let stale = Input::Decide { hunk: HunkId("gone".into()), verdict: Some(Verdict::Accepted) };
     assert_eq!(world.try_give(stale), Err(Refused::Stale));
     assert_eq!(world.turn, before, "what is refused changes nothing");
+}
+
+#[test]
+fn an_interrupted_turn_that_was_killed_does_not_ask_the_model_again() {
+    let (mut turn, _) = Turn::start(Settings::default(), "Do it.".into());
+    for input in [Input::Begun { base: TreeId("b".into()) }, Input::Interrupt] {
+        turn = step(&turn, input).unwrap().0;
+    }
+    let (turn, effects) = step(&turn, Input::Restarted).unwrap();
+    assert_eq!(effects, [Effect::ReadWorktree { accepted: TreeId("b".into()) }]);
+    assert_eq!(turn.phase(), &Phase::Reading);
+}
+
+#[test]
+fn an_interrupt_while_the_change_is_read_leaves_no_attempt() {
+    let mut world = World::start(with_gate(), &base());
+    world.red = |_| true;
+    let (turn, _) = step(&world.turn, Input::ModelStopped { words: String::new() }).unwrap();
+    let (turn, effects) = step(&turn, Input::Interrupt).unwrap();
+    assert_eq!(effects, []);
+    world.worktree = tree(&changed(&base(), &[(5, "five")]));
+    world.turn = turn;
+    world.carry_out(vec![Effect::ReadWorktree { accepted: world.turn.accepted().clone() }]);
+    assert!(world.turn.review().is_some());
+    assert_eq!(world.told.len(), 1);
+}
+
+#[test]
+fn a_state_that_cannot_be_composed_gives_the_review_back_with_its_verdicts() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(5, "five"), (30, "thirty")]));
+    let hunks: Vec<HunkId> = world.turn.review().unwrap().hunks().map(|hunk| hunk.id.clone()).collect();
+    world.give(Input::Decide { hunk: hunks[0].clone(), verdict: Some(Verdict::Accepted) });
+    let finish = Input::Finish(Finish::RefuseRest);
+    let (composing, _) = step(&world.turn, finish.clone()).unwrap();
+    let (held, _) = step(&composing, Input::Failed { reason: "the disk is full".into() }).unwrap();
+    world.turn = step(&held, Input::Resume(Resume::Review)).unwrap().0;
+    assert_eq!(world.turn.review().unwrap().verdict(&hunks[0]), Some(Verdict::Accepted));
+    assert!(world.turn.constraints().is_empty(), "nothing is taken over before the state is composed");
+    world.give(finish);
+    assert_eq!(world.turn.constraints().len(), 1);
+}
+
+#[test]
+fn a_link_out_of_the_repository_cannot_be_accepted_and_costs_nothing_else() {
+    let mut world = World::start(Settings::default(), &base());
+    world.worktree = tree(&changed(&base(), &[(5, "five")]));
+    let link = File { mode: Mode::Symlink, bytes: Bytes(b"/etc/passwd".into()) };
+    world.worktree.insert(RepoPath::new("z").unwrap(), link);
+    world.give(Input::ModelStopped { words: String::new() });
+    let link = world.turn.review().unwrap().hunks().last().unwrap().id.clone();
+    let accept = Input::Decide { hunk: link, verdict: Some(Verdict::Accepted) };
+    assert!(matches!(world.try_give(accept), Err(Refused::Unacceptable { .. })));
+    assert_eq!(world.try_give(Input::Finish(Finish::AcceptAll)), Err(Refused::Undecided { count: 1 }));
+    world.verdicts(&[ACCEPT, REJECT]);
+    world.give(Input::ModelStopped { words: String::new() });
+    assert_eq!(world.user, tree(&changed(&base(), &[(5, "five")])));
+}
+
+#[test]
+fn gates_that_were_cut_off_leave_the_accepted_hunks_to_the_red_choice() {
+    let mut world = World::start(with_gate(), &base());
+    world.model_writes(&changed(&base(), &[(5, "five"), (30, "thirty")]));
+    let hunks: Vec<HunkId> = world.turn.review().unwrap().hunks().map(|hunk| hunk.id.clone()).collect();
+    world.give(Input::Decide { hunk: hunks[0].clone(), verdict: Some(Verdict::Accepted) });
+    let (turn, _) = step(&world.turn, Input::Finish(Finish::RefuseRest)).unwrap();
+    let kept = tree(&changed(&base(), &[(5, "five")]));
+    let composed = world.keep(kept.clone());
+    let (turn, _) = step(&turn, Input::Composed { tree: composed }).unwrap();
+    let (turn, _) = step(&turn, Input::Restarted).unwrap();
+    world.turn = step(&turn, Input::Resume(Resume::Discard)).unwrap().0;
+    assert_eq!(world.turn.phase(), &Phase::Red);
+    world.give(Input::Choose(RedChoice::ApplyAnyway));
+    assert_eq!(world.user, kept);
+    assert_eq!(world.ended.as_ref().unwrap().line(), "Failed. Applied 1 hunk in 1 file");
+}
+
+#[test]
+fn a_model_that_failed_is_given_the_same_message_again() {
+    let mut world = World::start(Settings::default(), &base());
+    world.give(Input::Failed { reason: "no network".into() });
+    world.give(Input::Resume(Resume::Continue));
+    assert_eq!(world.told, ["Do it.", "Do it."]);
+    world.give(Input::Restarted);
+    world.give(Input::Resume(Resume::Continue));
+    assert!(world.told[2].starts_with("You were cut off"));
+}
+
+#[test]
+fn a_gate_that_is_red_on_the_base_does_not_hold_up_what_was_accepted() {
+    let mut world = World::start(with_gate(), &base());
+    world.red = |tree| !tree[&path()].bytes.0.starts_with(b"mended");
+    world.model_writes(&changed(&base(), &[(1, "mended"), (30, "thirty")]));
+    world.verdicts(&[REJECT, ACCEPT]);
+    assert!(world.turn.is_red_before("test"));
+    assert!(!world.told.last().unwrap().contains("gate test failed"), "it was red before the turn");
+    world.give(Input::ModelStopped { words: String::new() });
+    assert_eq!(world.kind(), &EndingKind::Applied);
+}
+
+#[test]
+fn what_was_accepted_and_is_not_in_place_is_told() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(5, "five")]));
+    let (turn, _) = step(&world.turn, Input::Finish(Finish::AcceptAll)).unwrap();
+    let composed = world.keep(tree(&changed(&base(), &[(5, "five")])));
+    let (turn, _) = step(&turn, Input::Composed { tree: composed }).unwrap();
+    world.turn = step(&turn, Input::Failed { reason: "src/a.rs is read-only".into() }).unwrap().0;
+    world.give(Input::Resume(Resume::Discard));
+    assert!(
+        world.told_next[0].contains("Nothing was applied: it could not be written."),
+        "{}",
+        world.told_next[0]
+    );
+    assert_eq!(world.user_text(), base());
+}
+
+#[test]
+fn a_change_rejected_in_two_rounds_is_one_constraint_with_both_comments() {
+    let mut world = World::start(Settings::default(), &base());
+    let text = changed(&base(), &[(5, "five"), (30, "thirty")]);
+    world.model_writes(&text);
+    world.verdicts(&[(Verdict::Rejected, "no"), ACCEPT]);
+    world.model_writes(&text);
+    world.verdicts(&[(Verdict::Rejected, "still no")]);
+    let constraints: Vec<_> =
+        world.turn.constraints().iter().map(|constraint| constraint.comments.clone()).collect();
+    assert_eq!(constraints, [["no", "still no"]]);
+}
+
+#[test]
+fn a_line_comment_stays_with_its_line_when_a_hunk_joins_above() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(5, "one\ntwo\nthree")]));
+    world.verdicts(&[REJECT]);
+    world.model_writes(&changed(&base(), &[(5, "one\ntwo\nthree"), (30, "thirty")]));
+    let review = world.turn.review().unwrap();
+    let refused = review.refused().next().unwrap().1.id.clone();
+    let hunk = review.hunks().next().unwrap().id.clone();
+    let place = Place::Line { side: crate::review::Side::New, line: 30 };
+    let comment = Comment { id: CommentId("1".into()), hunk: hunk.clone(), text: "why".into(), place };
+    world.give(Input::Comment(comment));
+    world.give(Input::Ask(refused));
+    let place = world.turn.review().unwrap().comments()[0].place;
+    assert_eq!(place, Place::Line { side: crate::review::Side::New, line: 32 });
+    let none = Comment {
+        id: CommentId("2".into()),
+        hunk,
+        text: "why".into(),
+        place: Place::Line { side: crate::review::Side::New, line: 0 },
+    };
+    assert_eq!(world.try_give(Input::Comment(none)), Err(Refused::NoSuchLine { line: 0 }));
 }
 
 fn model_text() -> impl Strategy<Value = String> {
