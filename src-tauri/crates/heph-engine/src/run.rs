@@ -418,6 +418,9 @@ fn refused(refused: Refused) -> CallError {
                 format!("{count} hunks have no verdict yet. Decide them first."),
             )
         }
+        refusal @ (Refused::Unacceptable { .. } | Refused::NoSuchLine { .. }) => {
+            CallError::new(ErrorKind::Refused, sentence(&refusal) + ". Nothing was changed.")
+        }
         Refused::NotNow => {
             CallError::new(ErrorKind::Refused, "That cannot be done now. Nothing was changed.")
         }

@@ -7,6 +7,7 @@ use heph_core::{
     diff::{ChangedLine, FileHunks, Hunk, Item, LineRange},
     file::Mode,
     path::RepoPath,
+    refusal::cannot_be_accepted,
     review::{Comment, Place, Review, Side, Verdict, runs_on_your_machine},
     turn::{self, Ending, EndingKind, GateRun, Phase, Tally, Turn},
 };
@@ -24,7 +25,7 @@ pub fn phase(phase: &Phase) -> PhaseName {
         Phase::Reading | Phase::Screening(_) => PhaseName::Screen,
         Phase::Gates { .. } => PhaseName::Gates,
         Phase::Review(_) => PhaseName::Review,
-        Phase::Composing { .. } | Phase::AcceptedGates => PhaseName::AcceptedGates,
+        Phase::Composing { .. } | Phase::AcceptedGates(_) => PhaseName::AcceptedGates,
         Phase::Red => PhaseName::Red,
         Phase::Apply => PhaseName::Apply,
         Phase::Ended(_) => PhaseName::Ended,
@@ -109,7 +110,8 @@ pub fn turn_ended(turn: u32, ending: &Ending) -> wire::TurnEnded {
         EndingKind::Stopped { .. } => wire::EndingName::Stopped,
         EndingKind::OutOfRounds => wire::EndingName::OutOfRounds,
         EndingKind::Applied => wire::EndingName::Applied,
-        EndingKind::Answered => wire::EndingName::Answered,
+        // The protocol has no name of its own for a turn of which nothing landed.
+        EndingKind::Answered | EndingKind::NothingApplied => wire::EndingName::Answered,
     };
     wire::TurnEnded {
         turn,
@@ -229,10 +231,19 @@ fn file_view(
         path: wire_path(&file.path),
         old_path: None,
         change: change_name(&file.hunks),
-        marked: runs_on_your_machine(&file.path).map(str::to_owned),
+        marked: marked(file),
         counts: Counts { added: sum(|counts| counts.added), removed: sum(|counts| counts.removed) },
         hunks,
     }
+}
+
+/// Why *Accept all* leaves a file out, where it does.
+fn marked(file: &FileHunks) -> Option<String> {
+    let refused = || file.hunks.iter().find_map(cannot_be_accepted);
+    let runs = || runs_on_your_machine(&file.path);
+    refused()
+        .map(|reason| format!("cannot be accepted: {reason}"))
+        .or_else(|| runs().map(|reason| format!("runs on your machine: {reason}")))
 }
 
 fn change_name(hunks: &[Hunk]) -> wire::ChangeName {
