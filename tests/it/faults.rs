@@ -27,15 +27,16 @@ fn a_folder_that_is_no_repository_and_a_missing_path_are_named() {
 fn malformed_lines_and_unknown_methods_are_answered_and_do_not_end_it() {
     let data = tempfile::tempdir().unwrap();
     let mut client = serve(&data);
-    for (line, code) in [
-        ("{", -32700),
-        ("[]", -32700),
-        (r#"{"id":1,"method":"repo/recent"}"#, -32700),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"repo/frob"}"#, -32601),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"repo/open","params":{"pat":1}}"#, -32602),
+    for (line, code, id) in [
+        ("{", -32700, Value::Null),
+        ("[]", -32600, Value::Null),
+        (r#"{"id":1,"method":"repo/recent"}"#, -32600, json!(1)),
+        (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, -32600, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"repo/frob"}"#, -32601, json!(1)),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"repo/open","params":{"pat":1}}"#, -32602, json!(1)),
     ] {
         let reply = client.raw(line);
-        assert_eq!(reply["error"]["code"], code, "{line}: {reply}");
+        assert_eq!((&reply["error"]["code"], &reply["id"]), (&json!(code), &id), "{line}: {reply}");
     }
     assert_eq!(client.call("repo/recent", Value::Null), json!({ "repos": [] }));
 }

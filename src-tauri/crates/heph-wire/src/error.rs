@@ -15,8 +15,10 @@ pub struct CallError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The line was no JSON-RPC request.
+    /// The line was no JSON.
     Malformed,
+    /// The line was JSON, and no JSON-RPC request.
+    InvalidRequest,
     /// There is no such method.
     UnknownMethod,
     /// The parameters do not fit the method.
@@ -54,6 +56,7 @@ impl CallError {
     pub fn code(&self) -> i32 {
         match self.kind {
             ErrorKind::Malformed => -32700,
+            ErrorKind::InvalidRequest => -32600,
             ErrorKind::UnknownMethod => -32601,
             ErrorKind::InvalidParams => -32602,
             ErrorKind::Internal => -32603,

@@ -54,7 +54,7 @@ export type Brief = {
 export type CallError = {
   /** What happened, what was kept and what to do, in words for the user. */
   message: string,
-} & ({ "kind": "malformed" } | { "kind": "unknown_method" } | { "kind": "invalid_params" } | { "kind": "no_such_path" } | { "kind": "not_a_repository" } | { "kind": "not_found" } | { "kind": "turn_open" } | { "kind": "stale" } | { "kind": "undecided",
+} & ({ "kind": "malformed" } | { "kind": "invalid_request" } | { "kind": "unknown_method" } | { "kind": "invalid_params" } | { "kind": "no_such_path" } | { "kind": "not_a_repository" } | { "kind": "not_found" } | { "kind": "turn_open" } | { "kind": "stale" } | { "kind": "undecided",
   /** How many hunks have none. */
   count: number,
 } | { "kind": "refused" } | { "kind": "settings" } | { "kind": "internal" });
