@@ -16,6 +16,10 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 /// A larger text is shown without colours: it would hold up the first rows of everything else.
 const MAX_BYTES: usize = 2 << 20;
 
+/// A longer line, in bytes, is shown without colours and without changed words: nobody reads it, and it
+/// would hold up the rest.
+pub const MAX_LINE: usize = 4 << 10;
+
 /// How many texts' colours are kept.
 const KEPT: usize = 256;
 
@@ -127,6 +131,10 @@ fn parse(name: &str, text: &str) -> Vec<Vec<Span>> {
     let mut classes: HashMap<Scope, Option<&'static str>> = HashMap::new();
     let mut lines = Vec::new();
     for line in text.split_inclusive('\n') {
+        if line.len() > MAX_LINE {
+            lines.push(Vec::new());
+            continue;
+        }
         // A syntax with a fault in it leaves the rest of the file plain.
         let Ok(changes) = state.parse_line(line, &SYNTAXES) else { break };
         let mut spans: Vec<Span> = Vec::new();

@@ -1,5 +1,7 @@
 //! Rows of a hunk as a window shows them: numbers, text, colours and changed words.
 
+use std::{cell::LazyCell, ops::RangeInclusive};
+
 use heph_core::{
     compose::replace_lines,
     diff::{Edit, FileHunks, Hunk, Item, is_text},
@@ -8,7 +10,7 @@ use heph_core::{
 use heph_wire::{Row, RowKind};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::colours::{self, Colours, Span};
+use crate::colours::{self, Colours, MAX_LINE, Span};
 
 /// A block of more changed lines is shown without changed words: they would mark all of it.
 const MARKED_LINES: usize = 60;
@@ -18,10 +20,56 @@ const ALIKE: f32 = 0.35;
 
 /// Both sides of a file under review, and their colours.
 pub struct Sides {
-    old: Vec<u8>,
-    new: Vec<u8>,
-    old_colours: colours::Lines,
-    new_colours: colours::Lines,
+    old: Side,
+    new: Side,
+}
+
+/// A text that is split once, and its colours.
+struct Side {
+    text: Vec<u8>,
+    /// Where each line ends, in bytes, its line end included.
+    ends: Vec<usize>,
+    colours: colours::Lines,
+}
+
+impl Side {
+    fn new(text: Vec<u8>, colours: colours::Lines) -> Side {
+        let mut end = 0;
+        let ends = lines(&text)
+            .into_iter()
+            .map(|line| {
+                end += line.len();
+                end
+            })
+            .collect();
+        Side { text, ends, colours }
+    }
+
+    fn line(&self, index: usize) -> &[u8] {
+        let Some(end) = self.ends.get(index) else { return &[] };
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..*end]
+    }
+
+    fn spans(&self, index: usize) -> &[Span] {
+        spans(&self.colours, index)
+    }
+}
+
+/// Collects the rows that were asked for; the others are counted and not made.
+struct Page {
+    asked: RangeInclusive<usize>,
+    next: usize,
+    rows: Vec<Row>,
+}
+
+impl Page {
+    fn add(&mut self, row: impl FnOnce() -> Row) {
+        if self.asked.contains(&self.next) {
+            self.rows.push(row());
+        }
+        self.next += 1;
+    }
 }
 
 /// How many rows a hunk has.
@@ -49,22 +97,17 @@ impl Sides {
         });
         let new = created.or_else(|| replace_lines(old, &edits)).unwrap_or_default();
         let name = file.path.display();
-        Sides {
-            old_colours: colours.of(&name, old),
-            new_colours: colours.of(&name, &new),
-            old: old.to_vec(),
-            new,
-        }
+        let (old_colours, new_colours) = (colours.of(&name, old), colours.of(&name, &new));
+        Sides { old: Side::new(old.to_vec(), old_colours), new: Side::new(new, new_colours) }
     }
 
     /// Rows `first..=last` of `hunk`, from 0.
     pub fn rows(&self, hunk: &Hunk, first: usize, last: usize) -> Vec<Row> {
-        let (old, new) = (lines(&self.old), lines(&self.new));
-        let mut rows = Vec::new();
-        let context = |rows: &mut Vec<Row>, old_line: usize, new_line: usize| {
-            let text = old.get(old_line).copied().unwrap_or_default();
+        let (old, new) = (&self.old, &self.new);
+        let mut page = Page { asked: first..=last, next: 0, rows: Vec::new() };
+        let context = |page: &mut Page, old_line: usize, new_line: usize| {
             let numbers = (Some(old_line), Some(new_line));
-            rows.push(row(RowKind::Context, numbers, text, spans(&self.new_colours, new_line), &[]));
+            page.add(|| row(RowKind::Context, numbers, old.line(old_line), new.spans(new_line), &[]));
         };
         match &hunk.item {
             Item::Lines { edits, old: range, new: new_range } => {
@@ -73,53 +116,43 @@ impl Sides {
                 let old_end = old_line + range.count;
                 for edit in edits {
                     while old_line < edit.old_start {
-                        context(&mut rows, old_line, new_line);
+                        context(&mut page, old_line, new_line);
                         (old_line, new_line) = (old_line + 1, new_line + 1);
                     }
-                    let marks = Marks::of(edit);
+                    let marks = LazyCell::new(|| Marks::of(edit));
                     for (index, line) in edit.old.iter().enumerate() {
-                        let spans = spans(&self.old_colours, old_line);
                         let numbers = (Some(old_line), None);
-                        rows.push(row(RowKind::Removed, numbers, &line.0, spans, marks.removed(index)));
+                        let spans = old.spans(old_line);
+                        page.add(|| row(RowKind::Removed, numbers, &line.0, spans, marks.removed(index)));
                         old_line += 1;
                     }
                     for (index, line) in edit.new.iter().enumerate() {
-                        let spans = spans(&self.new_colours, new_line);
                         let numbers = (None, Some(new_line));
-                        rows.push(row(RowKind::Added, numbers, &line.0, spans, marks.added(index)));
+                        let spans = new.spans(new_line);
+                        page.add(|| row(RowKind::Added, numbers, &line.0, spans, marks.added(index)));
                         new_line += 1;
                     }
                 }
                 while old_line < old_end {
-                    context(&mut rows, old_line, new_line);
+                    context(&mut page, old_line, new_line);
                     (old_line, new_line) = (old_line + 1, new_line + 1);
                 }
             }
             Item::Create(_) => {
-                for (number, line) in new.iter().enumerate() {
-                    rows.push(row(
-                        RowKind::Added,
-                        (None, Some(number)),
-                        line,
-                        spans(&self.new_colours, number),
-                        &[],
-                    ));
+                for line in 0..new.ends.len() {
+                    let numbers = (None, Some(line));
+                    page.add(|| row(RowKind::Added, numbers, new.line(line), new.spans(line), &[]));
                 }
             }
             Item::Delete(_) => {
-                for (number, line) in old.iter().enumerate() {
-                    rows.push(row(
-                        RowKind::Removed,
-                        (Some(number), None),
-                        line,
-                        spans(&self.old_colours, number),
-                        &[],
-                    ));
+                for line in 0..old.ends.len() {
+                    let numbers = (Some(line), None);
+                    page.add(|| row(RowKind::Removed, numbers, old.line(line), old.spans(line), &[]));
                 }
             }
             Item::Mode { .. } | Item::Replace { .. } => {}
         }
-        rows.into_iter().take(last.saturating_add(1)).skip(first).collect()
+        page.rows
     }
 }
 
@@ -171,25 +204,45 @@ fn row(
 ) -> Row {
     let text = String::from_utf8_lossy(without_end(line)).into_owned();
     let number = |index: Option<usize>| index.map(|index| index as u32 + 1);
-    let units = |from: usize, to: usize| Some((utf16(&text, from)?, utf16(&text, to)?));
+    let (spans, marks) = if line.len() > MAX_LINE { (&[][..], &[][..]) } else { (spans, marks) };
+    let mut units = Units::of(&text);
     let spans = spans.iter().filter_map(|(from, to, class)| {
-        let (from, to) = units(*from, *to)?;
+        let (from, to) = (units.at(*from)?, units.at(*to)?);
         Some((from, to, (*class).to_owned()))
     });
+    let spans = spans.collect();
+    let mut units = Units::of(&text);
+    let marks = marks.iter().filter_map(|(from, to)| Some((units.at(*from)?, units.at(*to)?))).collect();
     Row {
         kind,
         old: number(numbers.0),
         new: number(numbers.1),
-        spans: spans.collect(),
-        marks: marks.iter().filter_map(|(from, to)| units(*from, *to)).collect(),
+        spans,
+        marks,
         no_newline: !line.ends_with(b"\n"),
         text,
     }
 }
 
-fn utf16(text: &str, byte: usize) -> Option<u32> {
-    let head = text.get(..byte.min(text.len()))?;
-    Some(if head.is_ascii() { head.len() as u32 } else { head.encode_utf16().count() as u32 })
+/// Counts UTF-16 units, in one pass over a text.
+struct Units<'a> {
+    text: &'a str,
+    byte: usize,
+    units: u32,
+}
+
+impl Units<'_> {
+    fn of(text: &str) -> Units<'_> {
+        Units { text, byte: 0, units: 0 }
+    }
+
+    /// The units before `byte`, which never goes back; `None` where no character starts there.
+    fn at(&mut self, byte: usize) -> Option<u32> {
+        let byte = byte.min(self.text.len());
+        self.units += self.text.get(self.byte..byte)?.encode_utf16().count() as u32;
+        self.byte = byte;
+        Some(self.units)
+    }
 }
 
 /// Changed words of a block: for each line, the byte ranges that differ.
@@ -204,7 +257,9 @@ type Word<'a> = (usize, usize, &'a [u8]);
 
 impl Marks {
     fn of(edit: &Edit) -> Marks {
-        if edit.old.is_empty() || edit.new.is_empty() || edit.old.len() + edit.new.len() > MARKED_LINES {
+        let too_long = edit.old.iter().chain(&edit.new).any(|line| line.0.len() > MAX_LINE);
+        let too_many = edit.old.len() + edit.new.len() > MARKED_LINES;
+        if edit.old.is_empty() || edit.new.is_empty() || too_many || too_long {
             return Marks::default();
         }
         let (old, new) = (words(&edit.old), words(&edit.new));
@@ -306,5 +361,20 @@ mod tests {
         assert_eq!((rows[3].old, rows[3].new), (Some(3), Some(3)));
         assert!(rows.last().unwrap().no_newline);
         assert_eq!(sides.rows(&file.hunks[0], 1, 2), rows[1..=2]);
+    }
+
+    #[test]
+    fn a_very_long_line_is_shown_plain_and_its_neighbours_keep_their_colours() {
+        let long = |word: &str| format!("let a = 1;\nlet b = \"{}\";\nlet c = {word};\n", word.repeat(5000));
+        let (old, new) = (long("1"), long("2"));
+        let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
+        let change =
+            FileChange { path: RepoPath::new("a.rs").unwrap(), old: Some(file(&old)), new: Some(file(&new)) };
+        let file = hunks(&change);
+        let rows = Sides::of(&Colours::default(), &file, old.as_bytes()).rows(&file.hunks[0], 0, usize::MAX);
+        let plain: Vec<bool> = rows.iter().map(|row| row.spans.is_empty()).collect();
+        assert_eq!(plain, [false, true, false, true, false]);
+        assert!(rows.iter().all(|row| row.marks.is_empty()));
+        assert_eq!(rows[1].text.len(), 5011);
     }
 }
