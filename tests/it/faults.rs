@@ -142,17 +142,75 @@ fn a_prompt_while_a_turn_is_open_is_kept_as_the_draft_and_stale_names_are_said()
     assert_eq!(error["data"]["kind"], "stale");
     let error = journey.try_call("turn/resume", json!({ "how": "continue" })).unwrap_err();
     assert_eq!(error["data"]["kind"], "refused");
+    let error = journey.try_call("review/finish", json!({ "how": "finish" })).unwrap_err();
+    assert_eq!(error["message"], "1 hunk has no verdict yet. Decide it first.");
 }
 
 #[test]
-fn a_fault_in_the_settings_is_named_and_the_last_good_ones_hold() {
-    let data = tempfile::tempdir().unwrap();
+fn without_good_settings_no_turn_starts_and_the_prompt_is_kept() {
     let repository = repository();
     repository.write("heph.toml", "[review]\nmax_rounds = 0\n");
-    let mut client = serve(&data);
-    let opened = client.call("repo/open", json!({ "path": repository.root() }));
+    let mut journey = Journey::start(repository, EDITS);
+    let root = journey.repository.root();
+    let opened = journey.client.call("repo/open", json!({ "path": root }));
     let problem = opened["problems"][0].as_str().unwrap();
     assert!(problem.contains("heph.toml:2: max_rounds: 0 is out of range"), "{problem}");
+    assert_eq!((&opened["trusted"], &opened["gates"]), (&json!(false), &json!([])));
+    let agreed = json!({ "repo": opened["repo"], "digest": opened["digest"] });
+    assert_eq!(journey.client.try_call("repo/trust", agreed).unwrap_err()["data"]["kind"], "settings");
+    let error = journey.try_call("turn/start", json!({ "prompt": "Numbers." })).unwrap_err();
+    assert_eq!(error["data"]["kind"], "settings", "{error}");
+    assert_eq!(journey.call("session/load", json!({}))["draft"], "Numbers.");
+    journey.repository.write("heph.toml", "[review]\nmax_rounds = 1\n");
+    journey.prompt("Numbers.");
+    journey.review(1);
+}
+
+#[test]
+fn the_last_good_settings_hold_also_where_the_repository_is_opened_again() {
+    let repository = repository();
+    repository.write("heph.toml", "[[gate]]\nname = \"t\"\nrun = \"true\"\n");
+    let mut journey = Journey::start(repository, EDITS);
+    journey.repository.write("heph.toml", "[[gate]]\nname = \"t\"\n");
+    let root = journey.repository.root();
+    let opened = journey.client.call("repo/open", json!({ "path": root }));
+    let problem = opened["problems"][0].as_str().unwrap();
+    assert!(problem.contains("run") && problem.ends_with("The last good settings hold."), "{problem}");
+    assert_eq!(opened["gates"], json!([{ "name": "t", "run": "true" }]));
+    assert_eq!(opened["trusted"], false);
+}
+
+#[test]
+fn two_gates_of_one_name_are_refused() {
+    let gate = "[[gate]]\nname = \"t\"\nrun = \"true\"\n";
+    let repository = repository();
+    repository.write("heph.toml", gate);
+    let mut journey = Journey::start(repository, EDITS);
+    std::fs::write(journey.data.path().join("config.toml"), gate).unwrap();
+    let root = journey.repository.root();
+    let opened = journey.client.call("repo/open", json!({ "path": root }));
+    assert!(opened["problems"][0].as_str().unwrap().contains("\"t\""), "{opened}");
+    journey.client.call("repo/trust", json!({ "repo": opened["repo"], "digest": opened["digest"] }));
+    let error = journey.try_call("turn/start", json!({ "prompt": "Numbers." })).unwrap_err();
+    assert_eq!(error["data"]["kind"], "settings");
+    assert!(error["message"].as_str().unwrap().contains("\"t\""), "{error}");
+    assert_eq!(journey.call("session/load", json!({}))["draft"], "Numbers.");
+}
+
+#[test]
+fn a_provider_that_is_not_there_yet_is_said_and_the_prompt_is_kept() {
+    let data = tempfile::tempdir().unwrap();
+    std::fs::write(data.path().join("config.toml"), "[model]\nprovider = \"anthropic\"\n").unwrap();
+    let repository = repository();
+    let mut client = serve(&data);
+    let repo = open(&mut client, &repository);
+    let session = client.call("session/new", json!({ "repo": repo }))["session"].clone();
+    let prompt = json!({ "session": session, "prompt": "Do it." });
+    let error = client.try_call("turn/start", prompt).unwrap_err();
+    assert_eq!(error["data"]["kind"], "settings");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("anthropic") && message.contains("not available yet"), "{message}");
+    assert_eq!(client.call("session/load", json!({ "session": session }))["draft"], "Do it.");
 }
 
 #[test]

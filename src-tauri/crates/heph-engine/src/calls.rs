@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use crate::{
     colours::Colours,
     demo,
-    repos::internal,
+    failure::internal,
     rows::Sides,
     run::{Loop, SkipLast, now},
     session::{Latest, Session},
@@ -41,21 +41,21 @@ impl Loop {
 
     fn dispatch(&mut self, method: &str, params: Value) -> Answer {
         match method {
-            RepoOpen::NAME => self.now::<RepoOpen>(params, |me, it| me.repo_open(it)),
-            RepoDemo::NAME => self.now::<RepoDemo>(params, |me, _| me.repo_demo()),
-            RepoRecent::NAME => self.now::<RepoRecent>(params, |me, _| me.repo_recent()),
-            RepoTrust::NAME => self.now::<RepoTrust>(params, |me, it| {
+            RepoOpen::NAME => self.at_once::<RepoOpen>(params, |me, it| me.repo_open(it)),
+            RepoDemo::NAME => self.at_once::<RepoDemo>(params, |me, _| me.repo_demo()),
+            RepoRecent::NAME => self.at_once::<RepoRecent>(params, |me, _| me.repo_recent()),
+            RepoTrust::NAME => self.at_once::<RepoTrust>(params, |me, it| {
                 me.repos.trust(&me.store, &it.repo, &it.digest).map(|()| Empty {})
             }),
-            SessionNew::NAME => self.now::<SessionNew>(params, |me, it| me.session_new(it)),
-            SessionList::NAME => self.now::<SessionList>(params, |me, it| me.session_list(it)),
+            SessionNew::NAME => self.at_once::<SessionNew>(params, |me, it| me.session_new(it)),
+            SessionList::NAME => self.at_once::<SessionList>(params, |me, it| me.session_list(it)),
             SessionLoad::NAME => self.later::<SessionLoad>(params, |me, it| me.session_load(it)),
-            SessionDraft::NAME => self.now::<SessionDraft>(params, |me, it| me.session_draft(it)),
-            TurnStart::NAME => self.now::<TurnStart>(params, |me, it| me.turn_start(it)),
-            TurnInterrupt::NAME => self.now::<TurnInterrupt>(params, |me, it| {
+            SessionDraft::NAME => self.at_once::<SessionDraft>(params, |me, it| me.session_draft(it)),
+            TurnStart::NAME => self.at_once::<TurnStart>(params, |me, it| me.turn_start(it)),
+            TurnInterrupt::NAME => self.at_once::<TurnInterrupt>(params, |me, it| {
                 me.give(&it.session, Input::Interrupt).map(|_| Empty {})
             }),
-            TurnResume::NAME => self.now::<TurnResume>(params, |me, it| {
+            TurnResume::NAME => self.at_once::<TurnResume>(params, |me, it| {
                 let how = match it.how {
                     Resume::Continue => turn::Resume::Continue,
                     Resume::Review => turn::Resume::Review,
@@ -65,18 +65,18 @@ impl Loop {
             }),
             ReviewGet::NAME => self.later::<ReviewGet>(params, |me, it| me.review_get(it)),
             ReviewRows::NAME => self.later::<ReviewRows>(params, |me, it| me.review_rows(it)),
-            ReviewDecide::NAME => self.now::<ReviewDecide>(params, |me, it| {
+            ReviewDecide::NAME => self.at_once::<ReviewDecide>(params, |me, it| {
                 let verdict = it.verdict.map(|verdict| match verdict {
                     VerdictName::Accept => Verdict::Accepted,
                     VerdictName::Reject => Verdict::Rejected,
                 });
                 me.revise(&it.session, Input::Decide { hunk: HunkId(it.hunk), verdict })
             }),
-            ReviewComment::NAME => self.now::<ReviewComment>(params, |me, it| me.review_comment(it)),
-            ReviewUncomment::NAME => self.now::<ReviewUncomment>(params, |me, it| {
+            ReviewComment::NAME => self.at_once::<ReviewComment>(params, |me, it| me.review_comment(it)),
+            ReviewUncomment::NAME => self.at_once::<ReviewUncomment>(params, |me, it| {
                 me.revise(&it.session, Input::Uncomment(CommentId(it.comment)))
             }),
-            ReviewFinish::NAME => self.now::<ReviewFinish>(params, |me, it| {
+            ReviewFinish::NAME => self.at_once::<ReviewFinish>(params, |me, it| {
                 let how = match it.how {
                     Finish::Finish => turn::Finish::Decided,
                     Finish::AcceptAll => turn::Finish::AcceptAll,
@@ -86,14 +86,14 @@ impl Loop {
                 };
                 me.give(&it.session, Input::Finish(how)).map(|_| Empty {})
             }),
-            ReviewAsk::NAME => self.now::<ReviewAsk>(params, |me, it| {
+            ReviewAsk::NAME => self.at_once::<ReviewAsk>(params, |me, it| {
                 let hunk = it.reproposed;
                 me.give(&it.session, Input::Ask(HunkId(hunk.clone()))).map(|_| AskedHunk { hunk })
             }),
-            ReviewLift::NAME => self.now::<ReviewLift>(params, |me, it| {
+            ReviewLift::NAME => self.at_once::<ReviewLift>(params, |me, it| {
                 me.give(&it.session, Input::Lift(ConstraintId(it.constraint))).map(|_| Empty {})
             }),
-            RedChoose::NAME => self.now::<RedChoose>(params, |me, it| {
+            RedChoose::NAME => self.at_once::<RedChoose>(params, |me, it| {
                 let choice = match it.choice {
                     RedChoice::ApplyAnyway => turn::RedChoice::ApplyAnyway,
                     RedChoice::RunAgain => turn::RedChoice::RunAgain,
@@ -108,7 +108,7 @@ impl Loop {
         }
     }
 
-    fn now<M: Method>(
+    fn at_once<M: Method>(
         &mut self,
         params: Value,
         method: impl FnOnce(&mut Loop, M::Params) -> Result<M::Result, CallError>,
@@ -171,27 +171,15 @@ impl Loop {
         self.repos.get(&self.store, &params.repo, now())?;
         let mut sessions = Vec::new();
         for id in self.store.sessions(&params.repo).map_err(internal)? {
-            let session = self.session(&id)?;
-            let (phase, round, held, ended) = match &session.latest {
-                Latest::None => (PhaseName::Idle, 0, false, None),
-                Latest::Open { turn, .. } => {
-                    let phase = turn.phase();
-                    (view::phase(phase), turn.round().0, view::held(phase).is_some(), None)
-                }
-                Latest::Ended { number, ending, .. } => {
-                    (PhaseName::Ended, ending.rounds, false, Some(view::turn_ended(*number, ending)))
-                }
-            };
-            sessions.push(SessionLine {
-                session: id,
-                title: session.row.title.clone(),
-                phase,
-                turns: session.latest.number(),
-                round,
-                held,
-                ended,
-                at: session.row.changed_at,
-            });
+            if let Some(session) = self.sessions.get(&id) {
+                sessions.push(session_line(session));
+                continue;
+            }
+            let row = self.store.session(&id);
+            match row.and_then(|row| row.map(|row| Session::peek(&self.store, row)).transpose()) {
+                Ok(session) => sessions.extend(session.as_ref().map(session_line)),
+                Err(error) => tracing::error!("session {id} is left out of the list: {error}"),
+            }
         }
         Ok(Sessions { sessions })
     }
@@ -225,15 +213,15 @@ impl Loop {
             return Err(CallError::new(ErrorKind::Refused, "The prompt is empty. Say what you want done."));
         }
         self.repos.get(&self.store, repo, now())?;
-        for problem in self.repos.refresh(repo) {
+        let problems = self.repos.refresh(repo);
+        let (settings, gates) = self.repos.for_turn(&self.store, repo)?;
+        for problem in problems {
             self.notify(Notification::Error { session: Some(id.to_owned()), message: problem });
         }
         if self.session(id)?.agent.is_none() {
             let agent = self.new_agent(id, SkipLast::No)?;
             self.session(id)?.agent = Some(agent);
         }
-        let gates = self.repos.gates(&self.store, repo)?;
-        let settings = self.repos.turn_settings(repo, &gates);
         let Loop { store, sessions, .. } = self;
         let session = sessions.get_mut(id).ok_or_else(|| internal("the session is gone"))?;
         let effects = session.open_turn(store, settings, gates, prompt, now()).map_err(internal)?;
@@ -269,7 +257,7 @@ impl Loop {
         let repo = self.session(&id)?.row.repo.clone();
         // Fills the default model in, and says early where the folder has gone.
         let opened = self.repos.get(&self.store, &repo, now()).map(|_| ());
-        let default_model = self.repos.default_model(&repo);
+        let default_model = self.repos.default_model(&repo).ok().flatten();
         let review = match self.session(&id)?.turn().is_some_and(|turn| turn.review().is_some()) {
             true => {
                 opened?;
@@ -343,6 +331,29 @@ impl ReviewSource {
             }
         }
         Err(CallError::new(ErrorKind::Stale, "That hunk is no longer part of the review; it has changed."))
+    }
+}
+
+fn session_line(session: &Session) -> SessionLine {
+    let (phase, round, held, ended) = match &session.latest {
+        Latest::None => (PhaseName::Idle, 0, false, None),
+        Latest::Open { turn, .. } => {
+            let phase = turn.phase();
+            (view::phase(phase), turn.round().0, view::held(phase).is_some(), None)
+        }
+        Latest::Ended { number, ending, .. } => {
+            (PhaseName::Ended, ending.rounds, false, Some(view::turn_ended(*number, ending)))
+        }
+    };
+    SessionLine {
+        session: session.row.id.clone(),
+        title: session.row.title.clone(),
+        phase,
+        turns: session.latest.number(),
+        round,
+        held,
+        ended,
+        at: session.row.changed_at,
     }
 }
 

@@ -12,6 +12,7 @@
 mod calls;
 mod colours;
 mod demo;
+mod failure;
 mod model;
 mod repos;
 mod rows;

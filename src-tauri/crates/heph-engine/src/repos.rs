@@ -2,12 +2,14 @@
 
 use std::{collections::HashMap, path::Path};
 
+use heph_core::turn;
 use heph_git::{OpenError, PrivateRepo, UserRepo};
 use heph_wire::{CallError, ErrorKind, GateDefinition, ModelSettings, OpenedRepo, WirePath};
 use sha2::{Digest, Sha256};
 
 use crate::{
     demo,
+    failure::{failed, internal},
     settings::{Gate, Settings, SettingsError, digest},
     store::Store,
 };
@@ -23,15 +25,17 @@ pub struct Repo {
     pub user: UserRepo,
     /// Heph's side.
     pub private: PrivateRepo,
-    /// Its settings: the last good ones.
-    pub settings: Settings,
+    settings: Held,
 }
+
+/// The last good settings of a file; before there were any, what is wrong in it.
+type Held = Result<Settings, SettingsError>;
 
 /// The open repositories, and the user's own settings: the last good ones.
 pub struct Repos {
     data: std::path::PathBuf,
     config: std::path::PathBuf,
-    user_settings: Settings,
+    user_settings: Held,
     open: HashMap<String, Repo>,
 }
 
@@ -41,7 +45,7 @@ impl Repos {
         Repos {
             data: data.to_owned(),
             config: config.to_owned(),
-            user_settings: Settings::default(),
+            user_settings: Settings::read(config),
             open: HashMap::new(),
         }
     }
@@ -53,7 +57,11 @@ impl Repos {
         let id: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let private = PrivateRepo::open(&self.data, &user).map_err(internal)?;
         store.open_repo(&id, user.root(), now).map_err(internal)?;
-        let repo = Repo { id: id.clone(), user, private, settings: Settings::default() };
+        let settings = match self.open.remove(&id) {
+            Some(open) => open.settings,
+            None => Settings::read(&user.root().join(FILE)),
+        };
+        let repo = Repo { id: id.clone(), user, private, settings };
         self.open.insert(id.clone(), repo);
         self.shown(store, &id)
     }
@@ -67,33 +75,35 @@ impl Repos {
                 root.ok_or_else(|| CallError::new(ErrorKind::NotFound, "No such repository is known."))?;
             self.open(store, &root, now)?;
         }
-        self.open
-            .get(id)
-            .ok_or_else(|| CallError::new(ErrorKind::NotFound, "The repository's folder was moved."))
+        self.open.get(id).ok_or_else(moved)
     }
 
     /// Reads the settings of a repository and the user's anew. What is wrong in them is returned, and
     /// the last good ones hold.
     pub fn refresh(&mut self, id: &str) -> Vec<String> {
         let mut problems = Vec::new();
-        let mut take = |held: &mut Settings, read: Result<Settings, SettingsError>| match read {
-            Ok(settings) => *held = settings,
-            Err(error) => problems.push(format!("{error}. The last good settings hold.")),
+        let mut take = |held: &mut Held, read: Held| match (read, &held) {
+            (Ok(settings), _) => *held = Ok(settings),
+            (Err(error), Ok(_)) => problems.push(format!("{error}. The last good settings hold.")),
+            (Err(error), Err(_)) => {
+                problems.push(format!("{error}. No turn can start until that is mended."));
+                *held = Err(error);
+            }
         };
         take(&mut self.user_settings, Settings::read(&self.config));
         if let Some(repo) = self.open.get_mut(id) {
             take(&mut repo.settings, Settings::read(&repo.user.root().join(FILE)));
-            problems.extend(repo.settings.ignored_model().map(str::to_owned));
         }
         problems
     }
 
     /// All that a repository would run, and whether the user agreed to it.
-    pub fn shown(&mut self, store: &Store, id: &str) -> Result<OpenedRepo, CallError> {
-        let problems = self.refresh(id);
-        let model = self.default_model(id);
+    fn shown(&mut self, store: &Store, id: &str) -> Result<OpenedRepo, CallError> {
+        let mut problems = self.refresh(id);
+        problems.extend(self.remarks(id));
+        let model = self.default_model(id).ok().flatten();
         let repo = self.get(store, id, 0)?;
-        let gates = repo.settings.gates();
+        let gates = repo.gates();
         Ok(OpenedRepo {
             repo: repo.id.clone(),
             root: WirePath(repo.user.root().as_os_str().as_encoded_bytes().to_vec()),
@@ -111,51 +121,109 @@ impl Repos {
         })
     }
 
+    /// What good settings ask for in vain.
+    fn remarks(&self, id: &str) -> Vec<String> {
+        let repo = self.open.get(id).and_then(|repo| repo.settings.as_ref().ok());
+        let user = self.user_settings.as_ref().ok();
+        let config = self.config.display();
+        let mut remarks = Vec::new();
+        if let Some(repo) = repo {
+            remarks.extend(repo.ignored_model().map(str::to_owned));
+            remarks.extend(repo.not_carried_out().map(|remark| format!("{FILE}: {remark}")));
+        }
+        if let Some(user) = user {
+            remarks.extend(user.not_carried_out().map(|remark| format!("{config}: {remark}")));
+            remarks.extend(user.model().err().map(|error| format!("{config}: {error}.")));
+        }
+        if let (Some(repo), Some(user)) = (repo, user) {
+            remarks.extend(same_name(repo.gates(), user.gates()).map(|name| self.twice(name)));
+        }
+        remarks
+    }
+
+    fn twice(&self, name: &str) -> String {
+        let config = self.config.display();
+        format!("{FILE} and {config} both have a gate that is called {name:?}. Give one another name.")
+    }
+
     /// Notes the user's agreement to what was shown under `digest`.
     pub fn trust(&mut self, store: &Store, id: &str, shown: &str) -> Result<(), CallError> {
         self.get(store, id, 0)?;
         self.refresh(id);
         let repo = self.get(store, id, 0)?;
-        if digest(repo.settings.gates()) != shown {
+        let settings = repo.settings.as_ref().map_err(faulty)?;
+        if digest(settings.gates()) != shown {
             let message = "The repository's commands have changed since they were shown. Read them again.";
             return Err(CallError::new(ErrorKind::Stale, message));
         }
         store.agree(id, shown).map_err(internal)
     }
 
-    /// The gates that a turn of this repository may run now: the repository's if agreed to, and the user's.
-    pub fn gates(&self, store: &Store, id: &str) -> Result<Vec<Gate>, CallError> {
-        let Some(repo) = self.open.get(id) else { return Ok(Vec::new()) };
+    /// What holds for a turn that starts now, and the gates that it may run: the repository's if agreed
+    /// to, and the user's.
+    ///
+    /// # Errors
+    /// Where a settings file has a fault and there is no good state of it, or two gates have one name: a
+    /// turn would be without gates that the user counts on.
+    pub fn for_turn(&self, store: &Store, id: &str) -> Result<(turn::Settings, Vec<Gate>), CallError> {
+        let repo = self.open.get(id).ok_or_else(moved)?;
+        let (own, user) =
+            (repo.settings.as_ref().map_err(faulty)?, self.user_settings.as_ref().map_err(faulty)?);
         let mut gates = Vec::new();
         if agreed(store, repo)? {
-            gates.extend_from_slice(repo.settings.gates());
+            gates.extend_from_slice(own.gates());
         }
-        gates.extend_from_slice(self.user_settings.gates());
-        Ok(gates)
-    }
-
-    /// What holds for a turn of this repository, with these gates.
-    pub fn turn_settings(&self, id: &str, gates: &[Gate]) -> heph_core::turn::Settings {
-        let none = Settings::default();
-        let repo = self.open.get(id).map_or(&none, |repo| &repo.settings);
-        Settings::for_turn(&self.user_settings, repo, gates)
+        if let Some(name) = same_name(&gates, user.gates()) {
+            let message = format!("{} No turn was started.", self.twice(name));
+            return Err(CallError::new(ErrorKind::Settings, message));
+        }
+        gates.extend_from_slice(user.gates());
+        Ok((Settings::for_turn(user, own, &gates), gates))
     }
 
     /// The model of sessions without one of their own.
-    pub fn default_model(&self, id: &str) -> Option<ModelSettings> {
-        let repo = self.open.get(id)?;
-        demo::model_of(&self.data, repo.user.root()).or_else(|| self.user_settings.model())
+    ///
+    /// # Errors
+    /// Where the user's settings have a fault, or name a model that there is not.
+    pub fn default_model(&self, id: &str) -> Result<Option<ModelSettings>, CallError> {
+        let demo = self.open.get(id).and_then(|repo| demo::model_of(&self.data, repo.user.root()));
+        if demo.is_some() {
+            return Ok(demo);
+        }
+        let model = self.user_settings.as_ref().map_err(faulty)?.model();
+        model.map_err(|error| {
+            let message = format!("{}: {error}. Nothing was started.", self.config.display());
+            CallError::new(ErrorKind::Settings, message)
+        })
     }
 }
 
+impl Repo {
+    /// The gates of its own settings.
+    fn gates(&self) -> &[Gate] {
+        self.settings.as_ref().map(Settings::gates).unwrap_or_default()
+    }
+}
+
+/// A faulty file would run something, and nobody knows what: nobody can have agreed to it.
 fn agreed(store: &Store, repo: &Repo) -> Result<bool, CallError> {
-    let gates = repo.settings.gates();
+    let Ok(settings) = &repo.settings else { return Ok(false) };
+    let gates = settings.gates();
     Ok(gates.is_empty() || store.agreed(&repo.id).map_err(internal)? == Some(digest(gates)))
 }
 
-/// An error of the disk, the database or git, for the user.
-pub fn internal(error: impl std::fmt::Display) -> CallError {
-    CallError::new(ErrorKind::Internal, format!("That could not be done: {error}. Nothing was changed."))
+/// The name that a gate of both lists has.
+fn same_name<'a>(one: &'a [Gate], other: &[Gate]) -> Option<&'a str> {
+    one.iter().map(|gate| gate.name.as_str()).find(|name| other.iter().any(|gate| gate.name == *name))
+}
+
+fn faulty(error: &SettingsError) -> CallError {
+    let message = format!("{error}. No turn can start until that is mended: its gates would be left out.");
+    CallError::new(ErrorKind::Settings, message)
+}
+
+fn moved() -> CallError {
+    CallError::new(ErrorKind::NotFound, "The repository's folder was moved.")
 }
 
 fn open_error(error: OpenError) -> CallError {
@@ -165,8 +233,5 @@ fn open_error(error: OpenError) -> CallError {
         OpenError::Unreadable { .. } => ErrorKind::NoSuchPath,
         OpenError::Git { .. } => ErrorKind::Internal,
     };
-    let message = error.to_string();
-    let mut first = message.chars();
-    let message = first.next().map_or(String::new(), |c| c.to_uppercase().chain(first).collect());
-    CallError::new(kind, format!("{message}. Nothing was opened."))
+    CallError::new(kind, failed(error))
 }

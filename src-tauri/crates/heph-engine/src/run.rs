@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fs::File,
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use heph_agent::{Agent, AgentEvent, Stop, Stopped};
@@ -17,13 +17,17 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     Places,
     colours::Colours,
+    failure::{failed, internal},
     model,
-    repos::{Repos, internal},
-    session::{Latest, Session, Taken},
-    store::Store,
+    repos::Repos,
+    session::{Latest, NotTaken, Report, Session, Taken},
+    store::{Store, StoreError},
     view,
     work::{GateProgress, WorkError, Workplace},
 };
+
+/// After so long the store is given again what it did not take.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// What reaches the loop.
 pub enum Event {
@@ -45,6 +49,8 @@ pub enum Event {
         /// What.
         event: TurnEvent,
     },
+    /// What the store did not take of this session is given to it again.
+    Again(String),
     /// Stop, and say so.
     Shutdown(oneshot::Sender<()>),
 }
@@ -95,6 +101,7 @@ impl Loop {
             match event {
                 Event::Call { method, params, reply } => self.answer(&method, params, reply),
                 Event::Turn { session, turn, event } => self.on_turn_event(&session, turn, event),
+                Event::Again(session) => self.on_again(session),
                 Event::Shutdown(done) => {
                     self.sessions.values().for_each(|session| session.cancel.cancel());
                     self.tasks.close();
@@ -124,8 +131,10 @@ impl Loop {
             let session = Session::load(&self.store, row).map_err(internal)?;
             let is_open = session.turn().is_some();
             self.sessions.insert(id.to_owned(), session);
-            if is_open && let Err(error) = self.give(id, Input::Restarted) {
-                self.complain(id, error.message);
+            if is_open && let Err(error) = self.pass(id, Input::Restarted) {
+                // Its turn would wait for a task that does not run.
+                self.sessions.remove(id);
+                return Err(not_taken(error));
             }
         }
         self.sessions
@@ -135,13 +144,16 @@ impl Loop {
 
     /// Gives an input to a session's turn, and does what follows. Returns the session's revision.
     pub(crate) fn give(&mut self, id: &str, input: Input) -> Result<u64, CallError> {
+        self.session(id)?;
+        self.pass(id, input).map_err(not_taken)
+    }
+
+    fn pass(&mut self, id: &str, input: Input) -> Result<u64, NotTaken> {
         let asked = matches!(input, Input::Interrupt);
-        let session = self.session(id)?;
-        let before = session.turn().map(standing);
         let Loop { store, sessions, .. } = self;
-        let session = sessions.get_mut(id).ok_or_else(|| internal("the session is gone"))?;
-        let taken = session.take(store, input, now()).map_err(internal)?;
-        let Taken { effects, ended } = taken.map_err(refused)?;
+        let session = sessions.get_mut(id).ok_or(Refused::NotNow)?;
+        let before = session.turn().map(standing);
+        let Taken { effects, ended } = session.take(store, input, now())?;
         let revision = session.revision;
         let after = session.turn().map(standing);
         if asked {
@@ -178,27 +190,69 @@ impl Loop {
         if !current {
             return;
         }
-        let outcome = match event {
-            TurnEvent::Done(Ok(input)) => self.give(id, input).map(|_| ()),
-            TurnEvent::Done(Err(error)) => {
-                self.give(id, Input::Failed { reason: sentence(&error) }).map(|_| ())
-            }
-            TurnEvent::Agent(event) => self.on_agent_event(id, event),
-            TurnEvent::AgentDone(agent, outcome) => self.on_agent_done(id, *agent, outcome),
-            TurnEvent::Gate(on, name, progress) => {
-                self.on_gate(id, on, name, progress);
-                Ok(())
-            }
+        let report = match event {
+            TurnEvent::Done(Ok(input)) => Report::Input(input),
+            TurnEvent::Done(Err(error)) => Report::Input(Input::Failed { reason: error.sentence() }),
+            TurnEvent::Agent(event) => Report::Heard(event),
+            TurnEvent::AgentDone(agent, outcome) => self.at_rest(id, *agent, outcome),
+            TurnEvent::Gate(on, name, progress) => return self.on_gate(id, on, name, progress),
         };
-        if let Err(error) = outcome {
-            self.complain(id, error.message);
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.unrecorded.push_back((turn, report));
+        // Behind one that the store did not take it waits for its turn.
+        if session.unrecorded.len() == 1
+            && let Err(error) = self.record_reports(id)
+        {
+            let again = "Nothing is lost, and it is tried again until it succeeds.";
+            self.complain(id, format!("{} {again}", failed(error)));
+            self.try_again(id.to_owned());
         }
     }
 
-    fn on_agent_event(&mut self, id: &str, event: AgentEvent) -> Result<(), CallError> {
+    /// Takes what tasks reported, in order, as far as the store lets it.
+    fn record_reports(&mut self, id: &str) -> Result<(), StoreError> {
+        while let Some((session, (turn, report))) =
+            self.sessions.get(id).and_then(|session| Some((session, session.unrecorded.front()?.clone())))
+        {
+            let outcome = match report {
+                _ if turn != session.latest.number() => Ok(()),
+                Report::Input(input) => self.pass(id, input).map(|_| ()),
+                Report::CutShort => {
+                    let words = session.streaming.clone();
+                    self.pass(id, Input::ModelStopped { words }).map(|_| ())
+                }
+                Report::Heard(event) => self.on_agent_event(id, event).map_err(NotTaken::from),
+            };
+            match outcome {
+                Ok(()) => {}
+                Err(NotTaken::Refused(refusal)) => self.complain(id, refused(refusal).message),
+                Err(NotTaken::Store(error)) => return Err(error),
+            }
+            if let Some(session) = self.sessions.get_mut(id) {
+                session.unrecorded.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    fn on_again(&mut self, session: String) {
+        if self.record_reports(&session).is_err() {
+            self.try_again(session);
+        }
+    }
+
+    fn try_again(&self, session: String) {
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(AGAIN_AFTER).await;
+            let _ = events.send(Event::Again(session));
+        });
+    }
+
+    fn on_agent_event(&mut self, id: &str, event: AgentEvent) -> Result<(), StoreError> {
         let Loop { store, sessions, .. } = self;
         let Some(session) = sessions.get_mut(id) else { return Ok(()) };
-        let call = session.hear(store, &event, now()).map_err(internal)?;
+        let call = session.hear(store, &event, now())?;
         let revision = session.revision;
         if let AgentEvent::Text(text) = event {
             self.notify(Notification::ModelText { session: id.to_owned(), text });
@@ -211,21 +265,16 @@ impl Loop {
         Ok(())
     }
 
-    fn on_agent_done(
-        &mut self,
-        id: &str,
-        agent: Agent,
-        outcome: Result<Stopped, Stop>,
-    ) -> Result<(), CallError> {
+    /// Takes the model back, and says what its stop means to the turn.
+    fn at_rest(&mut self, id: &str, agent: Agent, outcome: Result<Stopped, Stop>) -> Report {
         if let Some(session) = self.sessions.get_mut(id) {
             session.agent = Some(agent);
         }
-        let input = match outcome {
-            Ok(stopped) => Input::ModelStopped { words: stopped.text },
-            Err(Stop::Cancelled) => Input::ModelStopped { words: String::new() },
-            Err(failure) => Input::Failed { reason: sentence(&failure) },
-        };
-        self.give(id, input).map(|_| ())
+        match outcome {
+            Ok(stopped) => Report::Input(Input::ModelStopped { words: stopped.text }),
+            Err(Stop::Cancelled) => Report::CutShort,
+            Err(failure) => Report::Input(Input::Failed { reason: failed(failure) }),
+        }
     }
 
     fn on_gate(&mut self, id: &str, on: GateTarget, name: String, progress: GateProgress) {
@@ -300,11 +349,9 @@ impl Loop {
     }
 
     /// Reports of a task, for the present turn of a session.
-    fn reporter(&self, id: &str) -> impl Fn(TurnEvent) + Clone + Send + use<> {
-        let (events, session, (turn, _)) = (self.events.clone(), id.to_owned(), self.numbers(id));
-        move |event| {
-            let _ = events.send(Event::Turn { session: session.clone(), turn, event });
-        }
+    fn reporter(&self, id: &str) -> Reporter {
+        let (turn, _) = self.numbers(id);
+        Reporter { events: self.events.clone(), session: id.to_owned(), turn }
     }
 
     fn blocking(
@@ -315,7 +362,7 @@ impl Loop {
         let place = self.workplace(id)?;
         let Some(turn) = self.session(id)?.turn().cloned() else { return Ok(()) };
         let report = self.reporter(id);
-        self.tasks.spawn_blocking(move || report(TurnEvent::Done(work(&place, &turn))));
+        self.tasks.spawn_blocking(move || report.tell(TurnEvent::Done(work(&place, &turn))));
         Ok(())
     }
 
@@ -338,9 +385,9 @@ impl Loop {
         let report = self.reporter(id);
         self.notify(Notification::ModelTold { session: id.to_owned(), message: message.clone() });
         self.tasks.spawn(async move {
-            let mut hear = |event| report(TurnEvent::Agent(event));
+            let mut hear = |event| report.tell(TurnEvent::Agent(event));
             let outcome = agent.work(message, worktree.path(), &mut hear, &cancel).await;
-            report(TurnEvent::AgentDone(Box::new(agent), outcome));
+            report.tell(TurnEvent::AgentDone(Box::new(agent), outcome));
         });
         Ok(())
     }
@@ -352,7 +399,11 @@ impl Loop {
             (row.repo.clone(), row.model.clone())
         };
         let root = self.repos.get(&self.store, &repo, now())?.user.root().to_owned();
-        let settings = own.or_else(|| self.repos.default_model(&repo)).ok_or_else(|| {
+        let settings = match own {
+            Some(own) => Some(own),
+            None => self.repos.default_model(&repo)?,
+        };
+        let settings = settings.ok_or_else(|| {
             let file = self.places.config.display();
             CallError::new(
                 ErrorKind::Settings,
@@ -380,12 +431,33 @@ impl Loop {
         let cancel = self.fresh_token(id)?;
         let report = self.reporter(id);
         self.tasks.spawn(async move {
-            let heard = report.clone();
-            let progress = move |name: &str, progress| heard(TurnEvent::Gate(on, name.to_owned(), progress));
+            let progress = |name: &str, progress| report.tell(TurnEvent::Gate(on, name.to_owned(), progress));
             let outcome = place.run_gates(base, tree, gates, progress, cancel).await;
-            report(TurnEvent::Done(outcome));
+            report.tell(TurnEvent::Done(outcome));
         });
         Ok(())
+    }
+}
+
+/// What a task tells the loop with. One that panics has failed, and says so.
+struct Reporter {
+    events: mpsc::UnboundedSender<Event>,
+    session: String,
+    turn: u32,
+}
+
+impl Reporter {
+    fn tell(&self, event: TurnEvent) {
+        let _ = self.events.send(Event::Turn { session: self.session.clone(), turn: self.turn, event });
+    }
+}
+
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        // Nothing of a task can panic after its last word.
+        if std::thread::panicking() {
+            self.tell(TurnEvent::Done(Err(WorkError::Panicked)));
+        }
     }
 }
 
@@ -406,6 +478,13 @@ fn summary(call: &ToolCall) -> String {
     format!("{} {}: {}", call.name, call.target, call.outcome)
 }
 
+fn not_taken(error: NotTaken) -> CallError {
+    match error {
+        NotTaken::Refused(refusal) => refused(refusal),
+        NotTaken::Store(error) => internal(error),
+    }
+}
+
 fn refused(refused: Refused) -> CallError {
     match refused {
         Refused::Stale => {
@@ -415,11 +494,14 @@ fn refused(refused: Refused) -> CallError {
             let count = u32::try_from(count).unwrap_or(u32::MAX);
             CallError::new(
                 ErrorKind::Undecided { count },
-                format!("{count} hunks have no verdict yet. Decide them first."),
+                match count {
+                    1 => "1 hunk has no verdict yet. Decide it first.".to_owned(),
+                    _ => format!("{count} hunks have no verdict yet. Decide them first."),
+                },
             )
         }
         refusal @ (Refused::Unacceptable { .. } | Refused::NoSuchLine { .. }) => {
-            CallError::new(ErrorKind::Refused, sentence(&refusal) + ". Nothing was changed.")
+            CallError::new(ErrorKind::Refused, failed(&refusal) + " Nothing was changed.")
         }
         Refused::NotNow => {
             CallError::new(ErrorKind::Refused, "That cannot be done now. Nothing was changed.")
@@ -427,15 +509,11 @@ fn refused(refused: Refused) -> CallError {
     }
 }
 
-/// An error as a sentence for the user.
-fn sentence(error: &impl std::fmt::Display) -> String {
-    let text = error.to_string();
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
-}
-
 /// Seconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! A session as the loop holds it: the latest turn, the conversation, and what runs for it.
 
+use std::collections::VecDeque;
+
 use heph_agent::{Agent, AgentEvent, ToolDone};
 use heph_core::turn::{self, Effect, Ending, Input, Phase, Turn};
 use heph_wire::{Counts, GateResult, GateView, Message, ToolCall};
@@ -7,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     settings::Gate,
-    store::{Change, SessionRow, Speaker, Store, StoreError, TurnRow},
+    store::{Change, SessionRow, Speaker, Store, StoreError, TurnRow, Untold},
     view,
 };
 
@@ -32,6 +34,19 @@ pub struct Session {
     pub agent: Option<Agent>,
     /// Stops the task that runs for the session.
     pub cancel: CancellationToken,
+    /// What tasks reported and the store has not taken yet, oldest first, each with its turn's number.
+    pub unrecorded: VecDeque<(u32, Report)>,
+}
+
+/// What a task reported, and the store is to take.
+#[derive(Clone)]
+pub enum Report {
+    /// An input of the turn.
+    Input(Input),
+    /// What the working model does.
+    Heard(AgentEvent),
+    /// The model was stopped; what it has said is what was shown of it.
+    CutShort,
 }
 
 /// The latest turn of a session.
@@ -76,6 +91,17 @@ pub struct Taken {
     pub ended: Option<heph_wire::TurnEnded>,
 }
 
+/// Why an input was not taken. Nothing has changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum NotTaken {
+    /// The turn refuses it.
+    #[error(transparent)]
+    Refused(#[from] turn::Refused),
+    /// It could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 impl Session {
     /// A new session, just added to the store.
     pub fn new(row: SessionRow) -> Session {
@@ -88,6 +114,7 @@ impl Session {
             gates: Vec::new(),
             agent: None,
             cancel: CancellationToken::new(),
+            unrecorded: VecDeque::new(),
         }
     }
 
@@ -117,6 +144,18 @@ impl Session {
         Ok(session)
     }
 
+    /// A session as the store has it, for a list: a turn that the end of the program cut off is shown as
+    /// held, and nothing is written or taken up again.
+    pub fn peek(store: &Store, row: SessionRow) -> Result<Session, StoreError> {
+        let mut session = Session::load(store, row)?;
+        if let Latest::Open { turn, .. } = &mut session.latest
+            && let Ok((held, _)) = turn::step(turn, Input::Restarted)
+        {
+            **turn = held;
+        }
+        Ok(session)
+    }
+
     /// The open turn.
     pub fn turn(&self) -> Option<&Turn> {
         match &self.latest {
@@ -142,7 +181,7 @@ impl Session {
         if row.title.is_empty() {
             row.title = title(prompt);
         }
-        (row.draft, row.untold, row.changed_at) = (String::new(), None, now);
+        (row.draft, row.changed_at) = (String::new(), now);
         let turn_row = TurnRow { number, opening, settings, gates, ending: None };
         store.open_turn(&row, &turn_row, &message)?;
         self.row = row;
@@ -156,33 +195,30 @@ impl Session {
     /// Gives an input to the open turn, and writes all that it brings about before anyone sees it.
     ///
     /// # Errors
-    /// `Ok(Err(refused))` where the turn refuses it; nothing has changed then.
-    pub fn take(
-        &mut self,
-        store: &mut Store,
-        input: Input,
-        now: i64,
-    ) -> Result<Result<Taken, turn::Refused>, StoreError> {
+    /// Where the turn refuses it, or the store cannot be written.
+    pub fn take(&mut self, store: &mut Store, input: Input, now: i64) -> Result<Taken, NotTaken> {
         let Latest::Open { number, turn, gates } = &self.latest else {
-            return Ok(Err(turn::Refused::NotNow));
+            return Err(turn::Refused::NotNow.into());
         };
         let (number, round) = (*number, turn.round().0);
-        let (next, effects) = match turn::step(turn, input.clone()) {
-            Ok(taken) => taken,
-            Err(refused) => return Ok(Err(refused)),
-        };
+        let (next, effects) = turn::step(turn, input.clone())?;
         if next == **turn && effects.is_empty() {
-            return Ok(Ok(Taken { effects, ended: None }));
+            return Ok(Taken { effects, ended: None });
         }
         let mut change = Change { input: Some(&input), ..Change::default() };
         let mut ended = None;
-        if let Input::ModelStopped { words } = &input {
+        if let Input::ModelStopped { words } = &input
+            && !words.is_empty()
+        {
             change.told.push((Speaker::Model, words.clone()));
         }
         if !matches!(next.phase(), Phase::Model) && !self.streaming.is_empty() {
             change.messages.push(Message::Model { turn: number, round, text: self.streaming.clone() });
         }
         let opens_turn = matches!(input, Input::Begun { .. });
+        if opens_turn {
+            change.untold = Untold::Told;
+        }
         for effect in &effects {
             match effect {
                 Effect::AskModel { message } => {
@@ -192,7 +228,9 @@ impl Session {
                     }
                 }
                 Effect::TellNext { message } => {
-                    change.untold = Some(message.clone());
+                    // A turn that ends before it has begun leaves what was untold before it as well.
+                    let before = self.row.untold.as_deref();
+                    change.untold = Untold::Left(heph_core::message::prompt(before, message));
                     change.messages.push(Message::Told { turn: number, round, text: message.clone() });
                 }
                 Effect::Reviewed(tally) => change.messages.push(view::reviewed(number, round, tally)),
@@ -212,8 +250,10 @@ impl Session {
         let Change { messages, untold, ending, .. } = change;
         self.messages.extend(messages);
         self.row.changed_at = now;
-        if untold.is_some() {
-            self.row.untold = untold;
+        match untold {
+            Untold::Kept => {}
+            Untold::Told => self.row.untold = None,
+            Untold::Left(message) => self.row.untold = Some(message),
         }
         let gates_ran = matches!(input, Input::GatesRan { .. });
         self.latest = match ending {
@@ -224,7 +264,7 @@ impl Session {
             self.show_gates();
         }
         self.revision += 1;
-        Ok(Ok(Taken { effects, ended }))
+        Ok(Taken { effects, ended })
     }
 
     /// Takes over what the working model does.
@@ -245,16 +285,13 @@ impl Session {
                 let call = tool_call(number, round, done);
                 let mut messages = Vec::new();
                 if !self.streaming.is_empty() {
-                    messages.push(Message::Model {
-                        turn: number,
-                        round,
-                        text: std::mem::take(&mut self.streaming),
-                    });
+                    messages.push(Message::Model { turn: number, round, text: self.streaming.clone() });
                 }
                 messages.push(Message::Tool(call.clone()));
                 let notes = done.notes.iter().map(|note| (round, note.clone())).collect();
                 let change = Change { messages: messages.clone(), notes, ..Change::default() };
                 store.record(&self.row.id, number, now, &change)?;
+                self.streaming.clear();
                 self.messages.extend(messages);
                 self.revision += 1;
                 Ok(Some(call))
@@ -302,4 +339,38 @@ fn title(prompt: &str) -> String {
     let cut: String = line.chars().take(TITLE).collect();
     let end = cut.rfind(' ').unwrap_or(cut.len());
     format!("{}…", &cut[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use heph_core::{id::TreeId, turn::Resume};
+
+    use super::*;
+
+    #[test]
+    fn what_was_untold_is_told_by_the_first_turn_that_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("heph.db")).unwrap();
+        store.open_repo("r", folder.path(), 0).unwrap();
+        let id = store.new_session("r", None, 0).unwrap().id;
+        let stored = |store: &Store| store.session(&id).unwrap().unwrap();
+        let untold = Change { untold: Untold::Left("You were refused.".into()), ..Change::default() };
+        store.record(&id, 0, 0, &untold).unwrap();
+        let mut session = Session::load(&store, stored(&store)).unwrap();
+        let open = |session: &mut Session, store: &mut Store, prompt: &str| {
+            session.open_turn(store, turn::Settings::default(), Vec::new(), prompt, 0).unwrap();
+        };
+
+        open(&mut session, &mut store, "First.");
+        session.take(&mut store, Input::Failed { reason: "The disk is full.".into() }, 0).unwrap();
+        session.take(&mut store, Input::Resume(Resume::Discard), 0).unwrap();
+        assert!(matches!(session.latest, Latest::Ended { .. }));
+        assert_eq!(stored(&store).untold.as_deref(), Some("You were refused."));
+
+        open(&mut session, &mut store, "Second.");
+        session.take(&mut store, Input::Begun { base: TreeId("0".repeat(40)) }, 0).unwrap();
+        let told = store.told(&id).unwrap();
+        assert_eq!(told, [heph_agent::Entry::User("You were refused.\n\nSecond.".into())]);
+        assert_eq!(stored(&store).untold, None);
+    }
 }

@@ -3,12 +3,13 @@
 //! The user's value wins; gate lists are joined, the repository's first. Nothing of a repository's
 //! settings is run before the user has agreed to it as shown, by digest.
 
-use std::{path::Path, time::Duration};
+use std::{collections::HashSet, path::Path, time::Duration};
 
 use heph_core::turn;
-use heph_wire::{ModelSettings, Provider};
+use heph_wire::ModelSettings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use toml::Spanned;
 
 /// A gate that names no time limit gets this one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -46,7 +47,10 @@ pub struct Settings {
     gates: Gates,
     #[serde(default)]
     review: Review,
-    model: Option<Model>,
+    #[serde(default)]
+    worktree: Worktree,
+    #[serde(default)]
+    model: Model,
 }
 
 /// A command that must exit 0.
@@ -74,13 +78,43 @@ struct Review {
     max_rounds: Option<Count>,
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Worktree {
+    copy: Option<Vec<String>>,
+    link: Option<Vec<String>>,
+    setup: Option<String>,
+    keep_days: Option<Count>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Model {
     provider: Option<Provider>,
     name: Option<String>,
+    base_url: Option<String>,
+    key_env: Option<String>,
+    command: Option<Vec<String>>,
     file: Option<String>,
+    record: Option<String>,
 }
+
+/// A provider that settings may name; the protocol has those that there are already.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Provider {
+    Anthropic,
+    Openai,
+    Ollama,
+    Gemini,
+    Acp,
+    Replay,
+}
+
+/// A provider is named that this version does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the provider {0} under [model] is not available yet; `replay` is")]
+pub struct NotAvailable(&'static str);
 
 /// A whole number, 1 or more.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -154,7 +188,8 @@ impl Settings {
     /// Reads `file`; a file that does not exist says nothing.
     ///
     /// # Errors
-    /// A key that is unknown, or a value of a wrong type or out of range, by file, line and key.
+    /// A key that is unknown, a value of a wrong type or out of range, or a second gate of one name, by
+    /// file, line and key.
     pub fn read(file: &Path) -> Result<Settings, SettingsError> {
         let shown = file.display().to_string();
         match std::fs::read_to_string(file) {
@@ -165,11 +200,23 @@ impl Settings {
     }
 
     fn parse(text: &str, file: &str) -> Result<Settings, SettingsError> {
-        toml::from_str(text).map_err(|error| SettingsError::Fault {
+        let fault = |at: usize, message: String| SettingsError::Fault {
             file: file.into(),
-            line: error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1),
-            message: fault(text, &error),
-        })
+            line: text[..at.min(text.len())].matches('\n').count() + 1,
+            message,
+        };
+        let faulty =
+            |error: toml::de::Error| fault(error.span().map_or(0, |span| span.start), words(text, &error));
+        let settings: Settings = toml::from_str(text).map_err(faulty)?;
+        let names: Names = toml::from_str(text).map_err(faulty)?;
+        let mut seen = HashSet::new();
+        match names.gate.iter().find(|gate| !seen.insert(gate.name.get_ref())) {
+            Some(Name { name }) => Err(fault(
+                name.span().start,
+                format!("name: a gate above is called {:?} too", name.get_ref()),
+            )),
+            None => Ok(settings),
+        }
     }
 
     /// Its gates.
@@ -178,16 +225,40 @@ impl Settings {
     }
 
     /// The model, where these settings choose one.
-    pub fn model(&self) -> Option<ModelSettings> {
-        let model = self.model.as_ref()?;
-        Some(ModelSettings { provider: model.provider?, name: model.name.clone(), file: model.file.clone() })
+    ///
+    /// # Errors
+    /// Where its provider is one that this version does not have.
+    pub fn model(&self) -> Result<Option<ModelSettings>, NotAvailable> {
+        let provider = match self.model.provider {
+            None => return Ok(None),
+            Some(Provider::Replay) => heph_wire::Provider::Replay,
+            Some(Provider::Anthropic) => return Err(NotAvailable("anthropic")),
+            Some(Provider::Openai) => return Err(NotAvailable("openai")),
+            Some(Provider::Ollama) => return Err(NotAvailable("ollama")),
+            Some(Provider::Gemini) => return Err(NotAvailable("gemini")),
+            Some(Provider::Acp) => return Err(NotAvailable("acp")),
+        };
+        Ok(Some(ModelSettings { provider, name: self.model.name.clone(), file: self.model.file.clone() }))
     }
 
     /// What is ignored of a repository's settings: all of `[model]` but the name.
     pub fn ignored_model(&self) -> Option<&'static str> {
-        let model = self.model.as_ref()?;
-        (model.provider.is_some() || model.file.is_some())
-            .then_some("heph.toml: of [model] a repository can only give a name; the rest is ignored")
+        let name = self.model.name.clone();
+        (self.model != Model { name, ..Model::default() })
+            .then_some("heph.toml: of [model] a repository can only give a name; the rest is ignored.")
+    }
+
+    /// What these settings ask for and this version does not do.
+    pub fn not_carried_out(&self) -> Option<String> {
+        let worktree = &self.worktree;
+        let asked = [
+            ("copy", worktree.copy.is_some()),
+            ("link", worktree.link.is_some()),
+            ("setup", worktree.setup.is_some()),
+            ("keep_days", worktree.keep_days.is_some()),
+        ];
+        let keys: Vec<&str> = asked.iter().filter(|(_, set)| *set).map(|(key, _)| *key).collect();
+        (!keys.is_empty()).then(|| format!("[worktree] is not carried out yet: {}.", keys.join(", ")))
     }
 
     /// What holds for a turn, the user's values first.
@@ -208,8 +279,20 @@ impl Settings {
     }
 }
 
+/// The names of a file's gates, and where they are in it.
+#[derive(Deserialize)]
+struct Names {
+    #[serde(default)]
+    gate: Vec<Name>,
+}
+
+#[derive(Deserialize)]
+struct Name {
+    name: Spanned<String>,
+}
+
 /// The error's own words, and the key that its line sets, where the words do not name one.
-fn fault(text: &str, error: &toml::de::Error) -> String {
+fn words(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().trim();
     let start = error.span().map_or(0, |span| span.start.min(text.len()));
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -249,10 +332,38 @@ mod tests {
                 "[[gate]]\nname = \"t\"\nrun = \"true\"\ntimeout = \"soon\"\n",
                 "heph.toml:4: timeout: \"soon\" is no time",
             ),
+            ("[worktree]\nsetup = [\"npm\"]\n", "heph.toml:2: setup: invalid type"),
+            (
+                "[[gate]]\nname = \"t\"\nrun = \"true\"\n[[gate]]\nrun = \"false\"\nname = \"t\"\n",
+                "heph.toml:6: name: a gate above is called \"t\" too",
+            ),
         ] {
             let error = Settings::parse(text, "heph.toml").unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn every_documented_key_is_known_and_what_is_not_there_yet_is_said() {
+        let text = "[worktree]\ncopy = [\".env\"]\nlink = [\"node_modules\"]\nsetup = \"npm ci\"\nkeep_days = 14\n\
+                    [model]\nprovider = \"acp\"\nname = \"n\"\nbase_url = \"u\"\nkey_env = \"K\"\n\
+                    command = [\"opencode\", \"acp\"]\nfile = \"f\"\nrecord = \"r\"\n";
+        let settings = Settings::parse(text, "config.toml").unwrap();
+        assert_eq!(
+            settings.not_carried_out().unwrap(),
+            "[worktree] is not carried out yet: copy, link, setup, keep_days."
+        );
+        assert_eq!(
+            settings.model().unwrap_err().to_string(),
+            "the provider acp under [model] is not available yet; `replay` is"
+        );
+        assert!(settings.ignored_model().is_some());
+        for provider in ["anthropic", "openai", "ollama", "gemini"] {
+            let text = format!("[model]\nprovider = \"{provider}\"\n");
+            let error = Settings::parse(&text, "config.toml").unwrap().model().unwrap_err();
+            assert!(error.to_string().contains(provider), "{error}");
+        }
+        assert_eq!(Settings::parse("[model]\nname = \"n\"\n", "heph.toml").unwrap().ignored_model(), None);
     }
 
     #[test]

@@ -4,7 +4,10 @@
 //! inputs that made it, so that replaying the log gives the state back to the last verdict. Everything
 //! that one input brings about is written in one transaction, before it is shown as done.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use heph_agent::{Entry, Response};
 use heph_core::{rationale::EditNote, turn};
@@ -14,8 +17,11 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::settings::Gate;
 
-/// Grows with each change of the tables; an older file is brought up to it, a newer one is refused.
+/// Grows with each change of the tables; a file of a later version is refused.
 const SCHEMA_VERSION: i64 = 1;
+
+/// How long a lock of another program on the file (a backup, say) is waited for.
+const LOCK_LIMIT: Duration = Duration::from_secs(2);
 
 const SCHEMA: &str = "
 CREATE TABLE repo (
@@ -121,10 +127,22 @@ pub struct Change<'a> {
     pub told: Vec<(Speaker, String)>,
     /// Edits of the round, with their reasons.
     pub notes: Vec<(u32, EditNote)>,
-    /// What the model is to read before the next prompt.
-    pub untold: Option<String>,
+    /// What becomes of what the model is to read before the next prompt.
+    pub untold: Untold,
     /// The turn's ending.
     pub ending: Option<turn::Ending>,
+}
+
+/// What becomes of what the model was not told yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Untold {
+    /// It stays.
+    #[default]
+    Kept,
+    /// It is told now.
+    Told,
+    /// This is to be told.
+    Left(String),
 }
 
 impl Store {
@@ -134,6 +152,7 @@ impl Store {
     /// Where the file cannot be opened, or was written by a newer version.
     pub fn open(file: &Path) -> Result<Store, StoreError> {
         let db = Connection::open(file)?;
+        db.busy_timeout(LOCK_LIMIT)?;
         db.pragma_update(None, "journal_mode", "WAL")?;
         // A verdict that was shown as given survives a power failure too.
         db.pragma_update(None, "synchronous", "FULL")?;
@@ -274,7 +293,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Opens a turn: takes over the draft and what was untold, and names an unnamed session.
+    /// Opens a turn: takes over the draft, and names an unnamed session.
     pub fn open_turn(
         &mut self,
         session: &SessionRow,
@@ -287,7 +306,7 @@ impl Store {
             params![session.id, turn.number, turn.opening, to_json(&turn.settings)?, to_json(&turn.gates)?],
         )?;
         transaction.execute(
-            "UPDATE session SET title = ?2, draft = '', untold = NULL, changed_at = ?3 WHERE id = ?1",
+            "UPDATE session SET title = ?2, draft = '', changed_at = ?3 WHERE id = ?1",
             params![session.id, session.title, session.changed_at],
         )?;
         add_message(&transaction, &session.id, message)?;
@@ -326,8 +345,13 @@ impl Store {
             let sql = "INSERT INTO note (session, turn, round, json) VALUES (?1, ?2, ?3, ?4)";
             transaction.execute(sql, params![session, turn, round, to_json(note)?])?;
         }
-        if let Some(untold) = &change.untold {
-            transaction.execute("UPDATE session SET untold = ?2 WHERE id = ?1", [session, untold])?;
+        let untold = match &change.untold {
+            Untold::Kept => None,
+            Untold::Told => Some(None),
+            Untold::Left(message) => Some(Some(message)),
+        };
+        if let Some(untold) = untold {
+            transaction.execute("UPDATE session SET untold = ?2 WHERE id = ?1", params![session, untold])?;
         }
         if let Some(ending) = &change.ending {
             let sql = "UPDATE turn SET ending = ?3 WHERE session = ?1 AND number = ?2";

@@ -15,7 +15,7 @@ use heph_exec::{CommandSpec, Exit};
 use heph_git::{ApplyError, GitError, PrivateRepo};
 use tokio_util::sync::CancellationToken;
 
-use crate::settings::Gate;
+use crate::{failure::failed, settings::Gate};
 
 /// So much of a gate's output is kept.
 const OUTPUT_LIMIT: usize = 1 << 20;
@@ -35,6 +35,19 @@ pub enum WorkError {
     /// The work was not begun, for this reason in words for the user.
     #[error("{0}")]
     CannotStart(String),
+    /// Heph's own code failed at it.
+    #[error("Heph itself failed, and its log says where")]
+    Panicked,
+}
+
+impl WorkError {
+    /// A sentence for the user.
+    pub fn sentence(self) -> String {
+        match self {
+            WorkError::CannotStart(words) => words,
+            error => failed(error),
+        }
+    }
 }
 
 /// Where one session works.

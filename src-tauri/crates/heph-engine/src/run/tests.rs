@@ -1,0 +1,187 @@
+use std::{path::Path, sync::mpsc as std_mpsc};
+
+use heph_agent::{Entry, Response};
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::*;
+
+/// A loop whose events a test hands on one by one, over a repository and a model that writes a file.
+struct House {
+    folder: tempfile::TempDir,
+    me: Loop,
+    events: mpsc::UnboundedReceiver<Event>,
+    heard: std_mpsc::Receiver<Notification>,
+    repo: Value,
+    session: String,
+}
+
+const SCRIPT: &str = r#"
+[[reply]]
+text = "It is written now."
+[[reply.step]]
+tool = "write"
+path = "b.txt"
+content = "b\n"
+rationale = "Asked for."
+"#;
+
+impl House {
+    fn new() -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("repository");
+        heph_git::create_repository(&root, &[(Path::new("a.txt"), &b"a\n"[..])]).unwrap();
+        let script = folder.path().join("model.replay.toml");
+        std::fs::write(&script, SCRIPT).unwrap();
+        let places = Places { data: folder.path().join("data"), config: folder.path().join("config.toml") };
+        std::fs::create_dir(&places.data).unwrap();
+        let lock = File::create(places.data.join("lock")).unwrap();
+        let (sender, events) = mpsc::unbounded_channel();
+        let (notify, heard) = std_mpsc::channel();
+        let notify = std::sync::Mutex::new(notify);
+        let notify = move |notification| drop(notify.lock().unwrap().send(notification));
+        let me = Loop::new(places, lock, sender, Arc::new(notify)).unwrap();
+        let (repo, session) = (Value::Null, String::new());
+        let mut house = House { folder, me, events, heard, repo, session };
+        house.repo = house.call("repo/open", json!({ "path": root }))["repo"].clone();
+        house.session = house.new_session(json!({ "provider": "replay", "file": script }));
+        house
+    }
+
+    fn new_session(&mut self, model: Value) -> String {
+        let new = self.call("session/new", json!({ "repo": self.repo, "model": model }));
+        new["session"].as_str().unwrap().to_owned()
+    }
+
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        let (reply, mut answer) = oneshot::channel();
+        self.me.answer(method, params, reply);
+        answer.try_recv().expect("an answer at once").unwrap()
+    }
+
+    fn prompt(&mut self) {
+        self.call("turn/start", json!({ "session": self.session, "prompt": "Write." }));
+    }
+
+    /// The next event.
+    async fn next(&mut self) -> Event {
+        self.events.recv().await.unwrap()
+    }
+
+    fn hand_on(&mut self, event: Event) {
+        match event {
+            Event::Turn { session, turn, event } => self.me.on_turn_event(&session, turn, event),
+            Event::Again(session) => self.me.on_again(session),
+            Event::Call { .. } | Event::Shutdown(_) => panic!("nothing else is sent here"),
+        }
+    }
+
+    /// Hands events on until the review is open.
+    async fn review(&mut self) {
+        while self.phase() != PhaseName::Review {
+            let event = self.next().await;
+            self.hand_on(event);
+        }
+    }
+
+    fn phase(&self) -> PhaseName {
+        view::phase(self.me.sessions[&self.session].turn().unwrap().phase())
+    }
+
+    fn complaints(&self) -> Vec<String> {
+        let said = self.heard.try_iter();
+        let complaint = |said| match said {
+            Notification::Error { message, .. } => Some(message),
+            _ => None,
+        };
+        said.filter_map(complaint).collect()
+    }
+
+    /// The database, as another program has it open.
+    fn database(&self) -> Connection {
+        Connection::open(self.folder.path().join("data/heph.db")).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn what_the_database_cannot_take_is_kept_and_given_to_it_again() {
+    let mut house = House::new();
+    house
+        .database()
+        .execute_batch(
+            "CREATE TRIGGER full BEFORE INSERT ON note BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;",
+        )
+        .unwrap();
+    house.prompt();
+    let mut tries = 0;
+    while tries < 2 {
+        let event = house.next().await;
+        tries += u32::from(matches!(event, Event::Again(_)));
+        house.hand_on(event);
+    }
+    let complaints = house.complaints();
+    assert_eq!(complaints.len(), 1, "{complaints:?}");
+    assert!(complaints[0].contains("the disk is full"), "{complaints:?}");
+    house.database().execute_batch("DROP TRIGGER full").unwrap();
+    house.review().await;
+    let hunk =
+        house.me.sessions[&house.session].turn().unwrap().review().unwrap().files()[0].hunks[0].clone();
+    assert_eq!(hunk.rationale.as_deref(), Some("Asked for."), "{hunk:?}");
+    assert_eq!(house.complaints(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_stopped_model_has_said_what_was_shown_of_it() {
+    let mut house = House::new();
+    house.prompt();
+    loop {
+        match house.next().await {
+            Event::Turn { session, turn, event: TurnEvent::AgentDone(agent, _) } => {
+                let event = TurnEvent::AgentDone(agent, Err(Stop::Cancelled));
+                house.hand_on(Event::Turn { session, turn, event });
+                break;
+            }
+            event => house.hand_on(event),
+        }
+    }
+    let said = Entry::Model(Response { text: "It is written now.".into(), calls: Vec::new() });
+    assert_eq!(house.me.store.told(&house.session).unwrap().last(), Some(&said));
+    house.review().await;
+    assert_eq!(house.me.sessions[&house.session].turn().unwrap().words(), "It is written now.");
+}
+
+#[tokio::test]
+async fn a_list_starts_nothing_and_leaves_out_what_cannot_be_read() {
+    let mut house = House::new();
+    house.prompt();
+    while house.phase() != PhaseName::Model {
+        let event = house.next().await;
+        house.hand_on(event);
+    }
+    let unreadable = house.new_session(Value::Null);
+    house.database().execute("UPDATE session SET model = '{' WHERE id = ?1", [&unreadable]).unwrap();
+    // As after a restart.
+    house.me.sessions.clear();
+    let logged = house.me.store.inputs(&house.session, 1).unwrap();
+    let list = house.call("session/list", json!({ "repo": house.repo }));
+    let listed = list["sessions"].as_array().unwrap();
+    assert_eq!(listed.len(), 1, "{list}");
+    assert_eq!((&listed[0]["session"], &listed[0]["held"]), (&json!(house.session), &json!(true)), "{list}");
+    assert!(house.me.sessions.is_empty());
+    assert_eq!(house.me.store.inputs(&house.session, 1).unwrap(), logged);
+}
+
+#[test]
+fn a_task_that_panics_says_so() {
+    let (events, mut received) = mpsc::unbounded_channel();
+    let reporter = Reporter { events, session: "s".into(), turn: 1 };
+    let task = std::thread::spawn(move || {
+        reporter.tell(TurnEvent::Agent(AgentEvent::Text("Well".into())));
+        panic!("a fault of the program");
+    });
+    assert!(task.join().is_err());
+    received.try_recv().unwrap();
+    let last = received.try_recv().unwrap();
+    let Event::Turn { event: TurnEvent::Done(Err(error)), .. } = last else { panic!("no failure") };
+    assert!(error.sentence().contains("Heph itself failed"));
+}
