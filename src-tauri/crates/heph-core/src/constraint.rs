@@ -3,14 +3,16 @@
 //! A hunk is compared with the constraints of its own file by their **counted lines**: the added
 //! lines where one of them has a letter or digit, else the removed ones, without white space and
 //! without empty lines, as a multiset. A moved, re-indented or split copy is the same change; another
-//! change of the same lines is not.
+//! change of the same lines is not. Where nothing can be counted, only an equal item is a repeat: a
+//! deletion repeats a deletion, and punctuation only itself between the same neighbours.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     diff::{CONTEXT, ChangedLine, FileHunks, Hunk, Item},
+    file::{File, Mode},
     id::{ConstraintId, HunkId, RoundNo},
     path::RepoPath,
 };
@@ -89,10 +91,28 @@ impl Constraint {
     }
 }
 
-/// Changed lines as they are compared: sign apart, white space gone, empty ones left out.
-struct Lines {
+/// What a hunk is compared by.
+struct Compared<'a> {
+    identity: Identity<'a>,
+    /// Its added lines, if it has lines: without white space, empty ones left out.
     added: Vec<String>,
+    /// Its removed lines, likewise.
     removed: Vec<String>,
+}
+
+/// What makes two hunks of a file the same where no line of theirs can be counted.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity<'a> {
+    /// The same lines between the same neighbours, as a digest of both.
+    Lines(&'a str),
+    /// The same bytes of a file that comes whole.
+    File(&'a [u8]),
+    /// The same target of a symlink.
+    Symlink(&'a [u8]),
+    /// The file goes.
+    Deletion,
+    /// The same mode, as git's bits.
+    Mode(u32),
 }
 
 /// Which lines of a constraint count.
@@ -102,13 +122,27 @@ enum Sign {
     Removed,
 }
 
-impl Lines {
-    fn of(hunk: &Hunk) -> Lines {
-        let mut lines = Lines { added: Vec::new(), removed: Vec::new() };
+impl<'a> Compared<'a> {
+    fn of(hunk: &'a Hunk) -> Compared<'a> {
+        let comes = |file: &'a File| match file.mode {
+            Mode::Symlink => Identity::Symlink(&file.bytes.0),
+            Mode::Regular | Mode::Executable => Identity::File(&file.bytes.0),
+        };
+        let identity = match &hunk.item {
+            Item::Lines { .. } => Identity::Lines(hunk.content()),
+            Item::Create(file) | Item::Replace { new: file, .. } => comes(file),
+            Item::Delete(_) => Identity::Deletion,
+            Item::Mode { to, .. } => Identity::Mode(to.bits()),
+        };
+        let mut compared = Compared { identity, added: Vec::new(), removed: Vec::new() };
+        if compared.identity == Identity::Deletion {
+            // A deletion is shown by lines, but a file that is written anew has not been deleted.
+            return compared;
+        }
         for line in hunk.changed_lines() {
             let (bytes, side) = match line {
-                ChangedLine::Added(bytes) => (bytes, &mut lines.added),
-                ChangedLine::Removed(bytes) => (bytes, &mut lines.removed),
+                ChangedLine::Added(bytes) => (bytes, &mut compared.added),
+                ChangedLine::Removed(bytes) => (bytes, &mut compared.removed),
             };
             let line: String =
                 String::from_utf8_lossy(bytes).chars().filter(|c| !c.is_whitespace()).collect();
@@ -116,7 +150,7 @@ impl Lines {
                 side.push(line);
             }
         }
-        lines
+        compared
     }
 
     fn side(&self, sign: Sign) -> &[String] {
@@ -141,40 +175,129 @@ fn is_word(line: &str) -> bool {
     line.chars().any(char::is_alphanumeric)
 }
 
-/// The lines of `a` that are in `b` too, each as often as both have it.
-fn common<'a>(a: &'a [String], b: &[String]) -> Vec<&'a str> {
-    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in b {
-        *left.entry(line).or_insert(0) += 1;
+/// How often each line occurs.
+fn counts(lines: &[String]) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for line in lines {
+        *counts.entry(line.as_str()).or_insert(0) += 1;
     }
-    a.iter()
-        .map(String::as_str)
-        .filter(|line| match left.get_mut(line) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                true
-            }
-            _ => false,
-        })
-        .collect()
+    counts
 }
 
-/// The share of `constraint`'s counted lines that `hunks` together hold, where that makes them a
-/// re-proposal: see section 6 of the specification.
-fn repeats(constraint: &Hunk, lines: &Lines, hunks: &[(&Hunk, &Lines)], threshold: f64) -> Option<f64> {
-    let Some(sign) = lines.counted() else {
-        // Without a word to go by, only the very same change between the same neighbours is a repeat;
-        // an item without lines has neither, and is named by its content.
-        return hunks.iter().any(|(hunk, _)| hunk.id == constraint.id).then_some(1.0);
-    };
-    let counted = lines.side(sign);
-    let proposed: Vec<String> =
-        hunks.iter().flat_map(|(_, lines)| lines.side(sign).iter().cloned()).collect();
-    let matched = common(counted, &proposed);
-    let share = matched.len() as f64 / counted.len() as f64;
-    let enough = share >= threshold && matched.iter().any(|line| is_word(line));
-    let large = counted.len() >= SMALL || 2 * matched.len() >= proposed.len();
-    (enough && large).then_some(share)
+/// The hunks of one file that are compared with its constraints, indexed so that a constraint meets
+/// only those that share something with it. Hunks are named by their place.
+struct Proposed<'a> {
+    /// Whether a hunk is still compared.
+    free: Vec<bool>,
+    same: HashMap<Identity<'a>, Vec<usize>>,
+    added: Postings,
+    removed: Postings,
+}
+
+/// The lines of one sign.
+#[derive(Default)]
+struct Postings {
+    /// How many lines each hunk has.
+    totals: Vec<usize>,
+    /// For each line the hunks that have it, and how often.
+    holders: HashMap<String, Vec<(usize, usize)>>,
+}
+
+impl Postings {
+    fn push(&mut self, lines: &[String]) {
+        let hunk = self.totals.len();
+        self.totals.push(lines.len());
+        for (line, count) in counts(lines) {
+            self.holders.entry(line.to_owned()).or_default().push((hunk, count));
+        }
+    }
+}
+
+/// The counted lines of a constraint that were found again.
+#[derive(Clone, Copy, Default)]
+struct Matched {
+    lines: usize,
+    has_word: bool,
+}
+
+impl Matched {
+    fn add(&mut self, lines: usize, has_word: bool) {
+        self.lines += lines;
+        self.has_word |= has_word && lines > 0;
+    }
+
+    /// The share of `counted` lines, where that makes hunks of `proposed` lines a re-proposal.
+    fn share(self, counted: usize, proposed: usize, threshold: f64) -> Option<f64> {
+        let share = self.lines as f64 / counted as f64;
+        let large = counted >= SMALL || 2 * self.lines >= proposed;
+        (self.has_word && share >= threshold && large).then_some(share)
+    }
+}
+
+impl<'a> Proposed<'a> {
+    fn new(hunks: impl IntoIterator<Item = &'a Hunk>) -> Proposed<'a> {
+        let mut proposed = Proposed {
+            free: Vec::new(),
+            same: HashMap::new(),
+            added: Postings::default(),
+            removed: Postings::default(),
+        };
+        for (place, hunk) in hunks.into_iter().enumerate() {
+            let compared = Compared::of(hunk);
+            proposed.free.push(true);
+            proposed.added.push(&compared.added);
+            proposed.removed.push(&compared.removed);
+            proposed.same.entry(compared.identity).or_default().push(place);
+        }
+        proposed
+    }
+
+    /// The free hunks that repeat `constraint`, each alone or else all of them together as the parts of
+    /// a split copy, and the share of its counted lines: see section 6 of the specification.
+    fn repeating(&self, constraint: &Compared<'_>, threshold: f64) -> Vec<(usize, f64)> {
+        let Some(sign) = constraint.counted() else {
+            let same = self.same.get(&constraint.identity).into_iter().flatten().copied();
+            return same.filter(|hunk| self.free[*hunk]).map(|hunk| (hunk, 1.0)).collect();
+        };
+        let counted = constraint.side(sign);
+        let Postings { totals, holders } = match sign {
+            Sign::Added => &self.added,
+            Sign::Removed => &self.removed,
+        };
+        let shared: Vec<(usize, bool, &[(usize, usize)])> = counts(counted)
+            .into_iter()
+            .filter_map(|(line, count)| Some((count, is_word(line), holders.get(line)?.as_slice())))
+            .collect();
+        if !shared.iter().any(|(_, is_word, _)| *is_word) {
+            return Vec::new();
+        }
+        let mut alone = vec![Matched::default(); totals.len()];
+        for (count, is_word, holders) in &shared {
+            for (hunk, there) in holders.iter().filter(|(hunk, _)| self.free[*hunk]) {
+                alone[*hunk].add(*count.min(there), *is_word);
+            }
+        }
+        let hits: Vec<(usize, f64)> = alone
+            .iter()
+            .zip(totals)
+            .enumerate()
+            .filter_map(|(hunk, (found, total))| Some((hunk, found.share(counted.len(), *total, threshold)?)))
+            .collect();
+        if !hits.is_empty() {
+            return hits;
+        }
+        // A part of a split copy is a hunk of which at least half is the constraint's.
+        let is_part = |hunk: usize| alone[hunk].lines > 0 && 2 * alone[hunk].lines >= totals[hunk];
+        let mut together = Matched::default();
+        for (count, is_word, holders) in &shared {
+            let there = holders.iter().filter(|(hunk, _)| is_part(*hunk)).map(|(_, there)| there).sum();
+            together.add(*count.min(&there), *is_word);
+        }
+        let parts: Vec<usize> = (0..totals.len()).filter(|hunk| is_part(*hunk)).collect();
+        let total = parts.iter().map(|hunk| totals[*hunk]).sum();
+        let share = together.share(counted.len(), total, threshold);
+        share.map_or_else(Vec::new, |share| parts.into_iter().map(|hunk| (hunk, share)).collect())
+    }
 }
 
 /// The share of `constraint`'s lines that `hunk` alone repeats, where it is a re-proposal of it.
@@ -182,7 +305,26 @@ pub fn repeated_share(constraint: &Constraint, hunk: &Hunk, threshold: f64) -> O
     if constraint.path() != &hunk.path {
         return None;
     }
-    repeats(&constraint.hunk, &Lines::of(&constraint.hunk), &[(hunk, &Lines::of(hunk))], threshold)
+    let hits = Proposed::new([hunk]).repeating(&Compared::of(&constraint.hunk), threshold);
+    hits.first().map(|(_, share)| *share)
+}
+
+/// The constraints that accepting `accepted` lifts: those that hold and that these hunks would repeat,
+/// alone or together, in whichever round they come to be compared.
+pub fn lifted_by(constraints: &[Constraint], accepted: &[&Hunk], threshold: f64) -> Vec<ConstraintId> {
+    let mut by_path: BTreeMap<&RepoPath, Vec<&Hunk>> = BTreeMap::new();
+    for hunk in accepted {
+        by_path.entry(&hunk.path).or_default().push(hunk);
+    }
+    let accepted: BTreeMap<&RepoPath, Proposed<'_>> =
+        by_path.into_iter().map(|(path, hunks)| (path, Proposed::new(hunks))).collect();
+    let is_lifted = |constraint: &&Constraint| {
+        constraint.standing == Standing::Holds
+            && accepted.get(constraint.path()).is_some_and(|accepted| {
+                !accepted.repeating(&Compared::of(&constraint.hunk), threshold).is_empty()
+            })
+    };
+    constraints.iter().filter(is_lifted).map(|constraint| constraint.id.clone()).collect()
 }
 
 /// The hunks of `files` that repeat a constraint compared in `round`. Each hunk is named once.
@@ -192,38 +334,20 @@ pub fn reproposals(
     round: RoundNo,
     threshold: f64,
 ) -> Vec<Reproposal> {
+    let mut by_path: BTreeMap<&RepoPath, Vec<&Constraint>> = BTreeMap::new();
+    for constraint in constraints.iter().filter(|constraint| constraint.compared_in(round)) {
+        by_path.entry(constraint.path()).or_default().push(constraint);
+    }
     let mut found: Vec<Reproposal> = Vec::new();
     for file in files {
-        let own: Vec<&Constraint> = constraints
-            .iter()
-            .filter(|constraint| constraint.path() == &file.path && constraint.compared_in(round))
-            .collect();
-        if own.is_empty() {
-            continue;
-        }
-        let proposed: Vec<(&Hunk, Lines)> = file.hunks.iter().map(|hunk| (hunk, Lines::of(hunk))).collect();
-        let mut taken: BTreeSet<&HunkId> = BTreeSet::new();
+        let Some(own) = by_path.get(&file.path) else { continue };
+        let mut proposed = Proposed::new(&file.hunks);
         for constraint in own {
-            let lines = Lines::of(&constraint.hunk);
-            let free = proposed.iter().filter(|(hunk, _)| !taken.contains(&hunk.id));
-            let free: Vec<(&Hunk, &Lines)> = free.map(|(hunk, lines)| (*hunk, lines)).collect();
-            let mut hits: Vec<(&HunkId, f64)> = free
-                .iter()
-                .filter_map(|one| Some((&one.0.id, repeats(&constraint.hunk, &lines, &[*one], threshold)?)))
-                .collect();
-            if hits.is_empty() {
-                let parts = split_copy(&lines, &free);
-                let share = (parts.len() > 1).then(|| repeats(&constraint.hunk, &lines, &parts, threshold));
-                if let Some(share) = share.flatten() {
-                    hits = parts.iter().map(|(hunk, _)| (&hunk.id, share)).collect();
-                }
-            }
-            for (hunk, share) in hits {
-                taken.insert(hunk);
-                let constraint_id = constraint.id.clone();
+            for (hunk, share) in proposed.repeating(&Compared::of(&constraint.hunk), threshold) {
+                proposed.free[hunk] = false;
                 found.push(Reproposal {
-                    hunk: hunk.clone(),
-                    constraint: constraint_id,
+                    hunk: file.hunks[hunk].id.clone(),
+                    constraint: constraint.id.clone(),
                     round: constraint.round,
                     share,
                 });
@@ -233,113 +357,5 @@ pub fn reproposals(
     found
 }
 
-/// The hunks of which at least half of the counted lines are the constraint's: a copy in parts.
-fn split_copy<'a>(constraint: &Lines, hunks: &[(&'a Hunk, &'a Lines)]) -> Vec<(&'a Hunk, &'a Lines)> {
-    let Some(sign) = constraint.counted() else { return Vec::new() };
-    let is_part = |lines: &Lines| {
-        let own = lines.side(sign);
-        !own.is_empty() && 2 * common(own, constraint.side(sign)).len() >= own.len()
-    };
-    hunks.iter().filter(|(_, lines)| is_part(lines)).copied().collect()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        diff::hunks,
-        file::{File, FileChange, Mode},
-        text::Bytes,
-    };
-
-    fn file_hunks(old: &str, new: &str) -> FileHunks {
-        let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-        hunks(&FileChange {
-            path: RepoPath::new("a.rs").unwrap(),
-            old: Some(file(old)),
-            new: Some(file(new)),
-        })
-    }
-
-    fn constraint(old: &str, new: &str, comments: &[&str]) -> Constraint {
-        Constraint {
-            id: ConstraintId("c".into()),
-            round: RoundNo(1),
-            hunk: file_hunks(old, new).hunks.remove(0),
-            comments: comments.iter().map(|c| (*c).to_owned()).collect(),
-            standing: Standing::Holds,
-            answered: None,
-            reproposed: false,
-            place: 0,
-        }
-    }
-
-    const BASE: &str = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\n";
-    const FIVE: &str = "/// Adds.\nfn add(a: u8, b: u8) -> u8 {\n    let sum = a + b;\n    sum\n}\n";
-
-    fn with(at: &str, text: &str) -> String {
-        BASE.replace(&format!("{at}\n"), &format!("{at}\n{text}"))
-    }
-
-    fn is_refused(constraint: &Constraint, proposed: &str, round: u32) -> bool {
-        !reproposals(&[file_hunks(BASE, proposed)], std::slice::from_ref(constraint), RoundNo(round), 0.8)
-            .is_empty()
-    }
-
-    #[test]
-    fn a_moved_and_reindented_copy_is_refused_and_another_change_of_the_lines_is_not() {
-        let rejected = constraint(BASE, &with("c", FIVE), &[]);
-        let indented: String = FIVE.lines().map(|line| format!("    {line}\n")).collect();
-        assert!(is_refused(&rejected, &with("m", &indented), 2));
-        assert!(!is_refused(
-            &rejected,
-            &with("c", "fn multiply() {\n    let product = 2;\n    product\n}\n"),
-            2
-        ));
-    }
-
-    #[test]
-    fn four_of_five_lines_are_a_reproposal_but_not_in_the_round_that_answers_a_comment() {
-        let four = FIVE.split_once('\n').unwrap().1;
-        assert!(is_refused(&constraint(BASE, &with("c", FIVE), &[]), &with("c", four), 2));
-        let mut commented = constraint(BASE, &with("c", FIVE), &["No doc comment"]);
-        assert!(!is_refused(&commented, &with("c", four), 2));
-        commented.answered = Some(RoundNo(2));
-        assert!(!is_refused(&commented, &with("c", four), 2));
-        assert!(is_refused(&commented, &with("c", four), 3));
-    }
-
-    #[test]
-    fn a_copy_split_over_two_places_is_refused_whole() {
-        let rejected = constraint(BASE, &with("c", FIVE), &[]);
-        let (first, rest) = FIVE.split_at(FIVE.find("    let").unwrap());
-        let split = with("b", first).replace("n\n", &format!("n\n{rest}"));
-        let found = reproposals(&[file_hunks(BASE, &split)], &[rejected], RoundNo(2), 0.8);
-        assert_eq!(found.len(), 2);
-    }
-
-    #[test]
-    fn one_rejected_line_inside_much_else_is_no_reproposal() {
-        let rejected = constraint(BASE, &with("c", "use std::fmt;\n"), &[]);
-        assert!(is_refused(&rejected, &with("d", "use std::fmt;\n"), 2));
-        assert!(!is_refused(
-            &rejected,
-            &with("d", "use std::fmt;\nuse std::io;\nuse std::fs;\nfn x() {}\n"),
-            2
-        ));
-    }
-
-    #[test]
-    fn punctuation_alone_is_refused_only_at_the_same_place() {
-        let rejected = constraint(BASE, &with("c", "}\n"), &[]);
-        assert!(is_refused(&rejected, &with("c", "}\n"), 2));
-        assert!(!is_refused(&rejected, &with("m", "}\n"), 2));
-    }
-
-    #[test]
-    fn a_lifted_constraint_refuses_nothing() {
-        let mut rejected = constraint(BASE, &with("c", FIVE), &[]);
-        rejected.standing = Standing::Lifted;
-        assert!(!is_refused(&rejected, &with("c", FIVE), 2));
-    }
-}
+mod tests;

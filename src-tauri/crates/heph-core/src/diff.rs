@@ -136,6 +136,12 @@ pub enum ChangedLine<'a> {
 }
 
 impl Hunk {
+    /// The digest of its path, its change and the neighbouring lines: what its id has of its content,
+    /// equal for equal changes in equal surroundings.
+    pub fn content(&self) -> &str {
+        self.id.0.split_once('-').map_or(&self.id.0, |(content, _)| content)
+    }
+
     /// `lines a-b` on the proposed side, or what an item without lines is.
     pub fn what(&self) -> String {
         match &self.item {
