@@ -135,6 +135,17 @@ pub enum ChangedLine<'a> {
     Added(&'a [u8]),
 }
 
+impl std::fmt::Display for ChangedLine<'_> {
+    /// The sign and the line, without its end.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (sign, line) = match self {
+            ChangedLine::Removed(line) => ('-', line),
+            ChangedLine::Added(line) => ('+', line),
+        };
+        write!(f, "{sign}{}", String::from_utf8_lossy(without_end(line)))
+    }
+}
+
 impl Hunk {
     /// The digest of its path, its change and the neighbouring lines: what its id has of its content,
     /// equal for equal changes in equal surroundings.

@@ -3,19 +3,19 @@
 //! The user manual's sample messages hold these to the byte. Heph's own sentences and the headings of
 //! constraints wrap at [`WIDTH`](crate::wrap::WIDTH); nothing that is quoted is changed.
 
+use std::{fmt::Display, ops::RangeInclusive};
+
 use crate::{
     apply::{FileReport, Reason},
     constraint::{Constraint, Standing},
-    diff::{ChangedLine, Edit},
+    diff::Edit,
     path::RepoPath,
     review::{Comment, Place, Side},
     text::{lines, without_end},
-    wrap::{Piece, wrap},
+    wrap::{Piece, quote, wrap},
 };
 
-/// A constraint of more changed lines is elided in the middle.
-const CONSTRAINT_LINES: usize = 40;
-/// So many lines stay at each end of an elided constraint.
+/// So many lines stay at each end of a constraint that is elided in the middle.
 const CONSTRAINT_ENDS: usize = 20;
 /// So many lines of a gate's output stay at each end.
 const OUTPUT_ENDS: usize = 100;
@@ -195,7 +195,7 @@ fn own(words: &str, indent: usize) -> String {
 }
 
 fn file_section(file: &FileResult) -> String {
-    let mut out = format!("file: {}", file.path);
+    let mut out = format!("file: {}", shown(&file.path));
     for (index, hunk) in file.hunks.iter().enumerate() {
         let word = match hunk.decision {
             Decision::Accepted => "ACCEPTED",
@@ -204,7 +204,7 @@ fn file_section(file: &FileResult) -> String {
         };
         out.push_str(&format!("\n  hunk {} ({}): {word}", index + 1, hunk.what));
         if let (Decision::Rejected, Some(rationale)) = (hunk.decision, &hunk.rationale) {
-            quote(&mut out, "your rationale", rationale);
+            told(&mut out, "your rationale", rationale);
         }
         for comment in &hunk.comments {
             let label = match comment.place {
@@ -212,7 +212,7 @@ fn file_section(file: &FileResult) -> String {
                 Place::Line { side: Side::New, line } => format!("user (line {line})"),
                 Place::Line { side: Side::Old, line } => format!("user (old line {line})"),
             };
-            quote(&mut out, &label, &comment.text);
+            told(&mut out, &label, &comment.text);
         }
     }
     for what in &file.reproposed {
@@ -221,10 +221,41 @@ fn file_section(file: &FileResult) -> String {
     out
 }
 
-fn quote(out: &mut String, label: &str, text: &str) {
+/// A path as one line. One that could be taken for something else is quoted as git quotes it (`quote.c`):
+/// control characters escaped, by name or as octal bytes, and the marks that quoting uses.
+fn shown(path: &RepoPath) -> String {
+    let plain = path.display();
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    if !plain.contains(|c| breaks(c) || matches!(c, '"' | '\\')) {
+        return plain;
+    }
+    let mut out = String::from("\"");
+    for c in plain.chars() {
+        match c {
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            '\r' => out.push_str("\\r"),
+            '"' | '\\' => out.extend(['\\', c]),
+            c if breaks(c) => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    out.push_str(&format!("\\{byte:03o}"));
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn told(out: &mut String, label: &str, text: &str) {
     out.push_str("\n    ");
-    let start = format!("{label}: \"");
-    wrap(out, &[Piece::Solid(&start), Piece::Words(text), Piece::Solid("\"")], 6);
+    quote(out, &[Piece::Solid(&format!("{label}: \""))], text, 6);
 }
 
 fn gate_section(on: FailedOn, gates: &[GateFailure]) -> String {
@@ -237,42 +268,58 @@ fn gate_section(on: FailedOn, gates: &[GateFailure]) -> String {
     for gate in gates {
         out.push_str(&format!("\n\ngate {} failed (exit {}, {:.1} s):", gate.name, gate.exit, gate.seconds));
         let plain = without_colours(&gate.output);
-        for line in elided(&plain.lines().collect::<Vec<_>>(), 2 * OUTPUT_ENDS, OUTPUT_ENDS) {
-            out.push_str(&format!("\n  {line}"));
-        }
+        push_elided(&mut out, &plain.lines().collect::<Vec<_>>(), OUTPUT_ENDS);
     }
     out
 }
 
-/// All of `lines` up to `most`, else so many at each `end` and a line that says how many are left out.
-fn elided(lines: &[&str], most: usize, ends: usize) -> Vec<String> {
-    let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
-    if lines.len() <= most {
-        return owned(lines);
+/// Appends each of `lines`; where they are more than two ends, so many at each end and how many are left
+/// out between.
+fn push_elided(out: &mut String, lines: &[impl Display], ends: usize) {
+    let left_out = lines.len().saturating_sub(2 * ends);
+    let (first, rest) = lines.split_at(if left_out > 0 { ends } else { lines.len() });
+    first.iter().for_each(|line| out.push_str(&format!("\n  {line}")));
+    if left_out > 0 {
+        out.push_str(&format!("\n  [... {left_out} lines left out ...]"));
     }
-    let left_out = lines.len() - 2 * ends;
-    let mut kept = owned(&lines[..ends]);
-    kept.push(format!("[... {left_out} lines left out ...]"));
-    kept.extend(owned(&lines[lines.len() - ends..]));
-    kept
+    rest.iter().skip(left_out).for_each(|line| out.push_str(&format!("\n  {line}")));
 }
 
-/// `text` without ANSI escape sequences (ECMA-48: CSI and OSC).
+/// `text` without escape sequences (ECMA-48).
 pub fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '\u{1b}' {
-            out.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some('[') => while chars.next().is_some_and(|c| !('\u{40}'..='\u{7e}').contains(&c)) {},
-            Some(']') => while chars.next().is_some_and(|c| c != '\u{7}' && c != '\u{1b}') {},
-            _ => {}
-        }
+    let mut rest = text;
+    while let Some((plain, sequence)) = rest.split_once('\u{1b}') {
+        out.push_str(plain);
+        rest = &sequence[sequence_length(sequence)..];
     }
+    out.push_str(rest);
     out
+}
+
+/// How many bytes after an ESC belong to it: those of a control sequence (CSI), of a string (OSC, DCS,
+/// SOS, PM, APC) with its end, ST or BEL, or of an escape sequence. A string that nothing ends goes to
+/// the end of its line.
+fn sequence_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let run = |from: usize, of: RangeInclusive<u8>| {
+        from + bytes[from..].iter().take_while(|byte| of.contains(byte)).count()
+    };
+    let and_final = |at: usize, of: RangeInclusive<u8>| {
+        at + usize::from(bytes.get(at).is_some_and(|byte| of.contains(byte)))
+    };
+    match bytes.first() {
+        Some(b'[') => and_final(run(1, 0x20..=0x3f), 0x40..=0x7e),
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
+            let end = text.find(['\u{7}', '\u{1b}', '\n']).unwrap_or(text.len());
+            match &bytes[end..] {
+                [0x07, ..] => end + 1,
+                [0x1b, b'\\', ..] => end + 2,
+                _ => end,
+            }
+        }
+        _ => and_final(run(0, 0x20..=0x2f), 0x30..=0x7e),
+    }
 }
 
 fn aside_section(file: &FileReport, closing: &Closing) -> String {
@@ -304,7 +351,7 @@ fn aside_section(file: &FileReport, closing: &Closing) -> String {
             format!("SET ASIDE AT APPLY: {first} It was not applied.")
         }
     };
-    let mut out = format!("file: {}\n{}", file.path, own(&words, 2));
+    let mut out = format!("file: {}\n{}", shown(&file.path), own(&words, 2));
     if *closing != Closing::Work {
         return out;
     }
@@ -373,37 +420,25 @@ fn constraint_sections(constraints: &[Constraint]) -> Vec<String> {
 }
 
 fn constraint_section(constraint: &Constraint) -> String {
-    let path = constraint.path().display();
-    let round = format!(", round {}", constraint.round);
     let mut out = String::new();
-    let mut heading = vec![Piece::Solid(path.as_str()), Piece::Words(&round)];
-    if let Some(first) = constraint.comments.first() {
-        heading.extend([Piece::Words(" -- \""), Piece::Words(first), Piece::Solid("\"")]);
+    let path = shown(constraint.path());
+    let round = format!(", round {}", constraint.round);
+    let mut comments = constraint.comments.iter();
+    match comments.next() {
+        None => wrap(&mut out, &[Piece::Solid(&path), Piece::Words(&round)], 0),
+        Some(first) => {
+            quote(&mut out, &[Piece::Solid(&path), Piece::Words(&format!("{round} -- \""))], first, 0)
+        }
     }
-    wrap(&mut out, &heading, 0);
-    for comment in constraint.comments.iter().skip(1) {
+    for comment in comments {
         out.push('\n');
-        wrap(&mut out, &[Piece::Solid("-- \""), Piece::Words(comment), Piece::Solid("\"")], 0);
+        quote(&mut out, &[Piece::Solid("-- \"")], comment, 0);
     }
-    let changed: Vec<String> = constraint
-        .hunk
-        .changed_lines()
-        .into_iter()
-        .map(|line| {
-            let (sign, line) = match line {
-                ChangedLine::Removed(line) => ('-', line),
-                ChangedLine::Added(line) => ('+', line),
-            };
-            format!("{sign}{}", String::from_utf8_lossy(without_end(line)))
-        })
-        .collect();
+    let changed = constraint.hunk.changed_lines();
     if changed.is_empty() {
         out.push_str(&format!("\n  {}", constraint.hunk.what()));
     }
-    let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
-    for line in elided(&changed, CONSTRAINT_LINES, CONSTRAINT_ENDS) {
-        out.push_str(&format!("\n  {line}"));
-    }
+    push_elided(&mut out, &changed, CONSTRAINT_ENDS);
     if constraint.reproposed {
         out.push_str("\n  you re-proposed a rejected change. Do not.");
     }

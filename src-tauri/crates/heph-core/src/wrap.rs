@@ -11,81 +11,115 @@ pub const WIDTH: usize = 76;
 /// A piece of a line.
 #[derive(Clone, Copy)]
 pub enum Piece<'a> {
-    /// May be broken at single spaces.
+    /// May be broken at single spaces between two of its characters.
     Words(&'a str),
-    /// Stays whole: a path.
+    /// Stays whole: a path, or a line of code.
     Solid(&'a str),
 }
 
-/// Appends `pieces` to `out`, which ends where they start; lines after the first start with `indent`
-/// spaces. A line break inside the pieces starts a new line at that indent.
+/// Appends the line that `pieces` make to `out`, which ends where it starts; what does not fit goes on
+/// after `indent` spaces.
 pub fn wrap(out: &mut String, pieces: &[Piece<'_>], indent: usize) {
-    let mut lines: Vec<Vec<(char, bool)>> = vec![Vec::new()];
+    let mut parts: Vec<String> = Vec::new();
+    let mut part = String::new();
     for piece in pieces {
-        let (text, breakable) = match piece {
-            Piece::Words(text) => (text, true),
-            Piece::Solid(text) => (text, false),
-        };
-        for c in text.chars() {
-            match (c, lines.last_mut()) {
-                ('\n', _) => lines.push(Vec::new()),
-                (c, Some(line)) => line.push((c, breakable)),
-                (_, None) => {}
+        match piece {
+            Piece::Solid(text) => part.push_str(text),
+            Piece::Words(text) => {
+                let mut start = 0;
+                for at in single_spaces(text) {
+                    part.push_str(&text[start..at]);
+                    parts.push(std::mem::take(&mut part));
+                    start = at + 1;
+                }
+                part.push_str(&text[start..]);
             }
         }
     }
-    let mut fence = None;
-    for (number, line) in lines.iter().enumerate() {
-        if number > 0 {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
-        }
-        let whole = fence.is_some() || line.first().is_some_and(|(c, _)| matches!(c, ' ' | '\t'));
-        let opens = fence_of(line);
-        if fence.is_none() {
-            fence = opens;
-        } else if opens == fence {
-            fence = None;
-        }
-        if whole || opens.is_some() {
-            out.extend(line.iter().map(|(c, _)| c));
-        } else {
-            wrap_line(out, line, indent);
-        }
-    }
-}
-
-/// The fence character of a line that opens or closes a code fence.
-fn fence_of(line: &[(char, bool)]) -> Option<char> {
-    let text = line.iter().map(|(c, _)| *c).skip_while(|c| matches!(c, '"' | ' '));
-    let start: Vec<char> = text.take(3).collect();
-    match start[..] {
-        ['`', '`', '`'] => Some('`'),
-        ['~', '~', '~'] => Some('~'),
-        _ => None,
-    }
-}
-
-fn wrap_line(out: &mut String, line: &[(char, bool)], indent: usize) {
-    let is_space = |at: usize| line.get(at).is_some_and(|(c, _)| *c == ' ');
-    let is_break = |at: usize| {
-        is_space(at) && line[at].1 && at > 0 && at + 1 < line.len() && !is_space(at - 1) && !is_space(at + 1)
-    };
+    parts.push(part);
     let mut column = out.chars().rev().take_while(|c| *c != '\n').count();
-    let mut start = 0;
-    while start < line.len() {
-        // A word runs from one place that may break to the next.
-        let end = (start + 1..line.len()).find(|at| is_break(*at)).unwrap_or(line.len());
-        let breaks = is_break(start);
-        if breaks && column + (end - start) > WIDTH {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
+    for (number, part) in parts.iter().enumerate() {
+        let width = part.chars().count();
+        if number > 0 && column + 1 + width > WIDTH {
+            next_line(out, indent);
             column = indent;
-            start += 1;
+        } else if number > 0 {
+            out.push(' ');
+            column += 1;
         }
-        out.extend(line[start..end].iter().map(|(c, _)| c));
-        column += end - start;
-        start = end;
+        out.push_str(part);
+        column += width;
+    }
+}
+
+/// Appends `lead`, which ends in an opening quotation mark, then `text` and the closing mark. Each line
+/// of the text starts at `indent` but the first, and is wrapped or stays whole for what it is itself.
+pub fn quote(out: &mut String, lead: &[Piece<'_>], text: &str, indent: usize) {
+    let mut pieces = lead.to_vec();
+    let mut open: Option<Fence> = None;
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            wrap(out, &pieces, indent);
+            next_line(out, indent);
+            pieces.clear();
+        }
+        let whole = match open {
+            Some(fence) => {
+                if fence.is_closed_by(line) {
+                    open = None;
+                }
+                true
+            }
+            None => {
+                open = Fence::opened_by(line);
+                open.is_some() || line.starts_with([' ', '\t'])
+            }
+        };
+        pieces.push(if whole { Piece::Solid(line) } else { Piece::Words(line) });
+    }
+    pieces.push(Piece::Solid("\""));
+    wrap(out, &pieces, indent);
+}
+
+fn next_line(out: &mut String, indent: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+/// Where `text` has a space with another character on either side.
+fn single_spaces(text: &str) -> impl Iterator<Item = usize> {
+    let is_other = |byte: Option<&u8>| byte.is_some_and(|byte| *byte != b' ');
+    let bytes = text.as_bytes();
+    (1..bytes.len())
+        .filter(move |&at| bytes[at] == b' ' && is_other(bytes.get(at - 1)) && is_other(bytes.get(at + 1)))
+}
+
+/// The start of a fenced code block, as CommonMark 0.31 has it (section 4.5).
+#[derive(Clone, Copy)]
+struct Fence {
+    mark: char,
+    length: usize,
+}
+
+impl Fence {
+    /// The fence at the start of `line` and what follows it.
+    fn at_start(line: &str) -> Option<(Fence, &str)> {
+        let text = line.trim_start_matches(' ');
+        let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let rest = text.trim_start_matches(mark);
+        let length = text.len() - rest.len();
+        (length >= 3 && line.len() - text.len() <= 3).then_some((Fence { mark, length }, rest))
+    }
+
+    fn opened_by(line: &str) -> Option<Fence> {
+        let (fence, info) = Fence::at_start(line)?;
+        (fence.mark == '~' || !info.contains('`')).then_some(fence)
+    }
+
+    fn is_closed_by(self, line: &str) -> bool {
+        Fence::at_start(line).is_some_and(|(fence, rest)| {
+            fence.mark == self.mark && fence.length >= self.length && rest.trim().is_empty()
+        })
     }
 }
 
@@ -96,6 +130,12 @@ mod tests {
     fn wrapped(start: &str, pieces: &[Piece<'_>], indent: usize) -> String {
         let mut out = start.to_owned();
         wrap(&mut out, pieces, indent);
+        out
+    }
+
+    fn quoted(text: &str) -> String {
+        let mut out = String::from("    ");
+        quote(&mut out, &[Piece::Solid("user: \"")], text, 6);
         out
     }
 
@@ -114,19 +154,42 @@ mod tests {
     #[test]
     fn taking_the_breaks_back_gives_the_quoted_words() {
         let text = "no sleeps; 测试 — wait for the condition, as the other tests do ".repeat(4) + " end ";
-        let out = wrapped("    user: \"", &[Piece::Words(&text)], 6);
+        let out = quoted(&text);
         assert!(out.lines().all(|line| line.chars().count() <= WIDTH));
-        assert_eq!(out.replace("\n      ", " ").strip_prefix("    user: \"").unwrap(), text);
+        assert_eq!(out.replace("\n      ", " "), format!("    user: \"{text}\""));
+        let full = format!("{} ", "x".repeat(WIDTH - 11));
+        assert_eq!(quoted(&full), format!("    user: \"{full}\""), "the last space is no break");
+    }
+
+    fn whole(text: &str) {
+        assert_eq!(quoted(text), format!("    user: \"{}\"", text.replace('\n', "\n      ")));
     }
 
     #[test]
     fn fenced_and_indented_lines_stay_whole_and_own_breaks_keep_the_indent() {
-        let wide = "let x = ".repeat(15);
-        let text = format!("like this:\n```rust\n{wide}\n```\n    {wide}\n\nthen done");
-        let out = wrapped("  \"", &[Piece::Words(&text)], 4);
-        assert_eq!(
-            out,
-            format!("  \"like this:\n    ```rust\n    {wide}\n    ```\n        {wide}\n    \n    then done")
-        );
+        let wide = "let x = ".repeat(15) + "0";
+        whole(&format!("like this:\n```rust\n{wide}\n```\n    {wide}\n\nthen done"));
+    }
+
+    #[test]
+    fn a_quoted_text_may_start_with_code() {
+        let wide = "let x = ".repeat(15) + "0";
+        for start in ["    ", " ", "\t", "```\n", "~~~~ rust\n"] {
+            whole(&format!("{start}{wide}"));
+        }
+        let after = quoted(&format!("```\n{wide}\n```\n{wide}"));
+        assert_eq!(after.lines().count(), 5, "{after}");
+        let mark = quoted(&format!("\"```\n{wide}"));
+        assert_eq!(mark.lines().count(), 3, "a fence in quotation marks is none: {mark}");
+    }
+
+    #[test]
+    fn only_a_bare_fence_as_long_as_the_opening_one_closes_code() {
+        let wide = "let x = ".repeat(15) + "0";
+        for inner in ["```rust", "~~~~", "```", "    ````"] {
+            whole(&format!("````\n{inner}\n{wide}\n`````  \nend"));
+        }
+        let inline = quoted(&format!("```a``` is code\n{wide}"));
+        assert_eq!(inline.lines().count(), 3, "{inline}");
     }
 }

@@ -193,3 +193,58 @@ fn a_long_constraint_is_elided_in_the_middle_and_a_reproposal_is_named_under_it(
     assert!(told.contains("  +line 20\n  [... 10 lines left out ...]\n  +line 31\n"), "{told}");
     assert!(told.ends_with("  +line 50\n  you re-proposed a rejected change. Do not."), "{told}");
 }
+
+#[test]
+fn a_constraint_whose_comment_starts_with_code_keeps_it_whole() {
+    let wide = "let x = ".repeat(15) + "0";
+    let fenced = format!("```\n{wide}\n```\nas in main");
+    let told = go_on(&[constraint("", "new\n", &[&fenced, &fenced, &format!("\t{wide}")])]);
+    let section = format!("src/auth.rs, round 1 -- \"{fenced}\"\n-- \"{fenced}\"\n-- \"\t{wide}\"\n  +new");
+    assert!(told.ends_with(&section), "{told}");
+}
+
+#[test]
+fn escape_sequences_are_taken_out_of_a_gates_output_and_nothing_else() {
+    for (output, plain) in [
+        ("\u{1b}[1;31mred\u{1b}[m ink", "red ink"),
+        ("\u{1b}]0;title\u{7}after", "after"),
+        ("\u{1b}]8;;https://x.y/\u{1b}\\link\u{1b}]8;;\u{1b}\\ end", "link end"),
+        ("\u{1b}(Bplain \u{1b})0text", "plain text"),
+        ("\u{1b}7saved\u{1b}8 \u{1b}Mup", "saved up"),
+        ("\u{1b}P1$r0m\u{1b}\\device", "device"),
+        ("\u{1b}]never ended\nnext \u{1b}[", "\nnext "),
+        ("\u{1b}é \u{1b}[é [31m \\", "é é [31m \\"),
+    ] {
+        assert_eq!(without_colours(output), plain);
+    }
+}
+
+#[test]
+fn no_path_can_forge_a_line_of_a_message() {
+    let told = |name: &str| {
+        let mut outcome = chapter_outcome();
+        outcome.files[0].path = path(name);
+        let mut rejected = chapter_constraint();
+        rejected.hunk.path = path(name);
+        let aside = SetAside { reason: Reason::Deleted, hunks: 1, change: Vec::new() };
+        let report = FileReport {
+            path: path(name),
+            landed: 0,
+            already_there: 0,
+            set_aside: Some(aside),
+            current: None,
+        };
+        reviewed(&outcome, &[], &[report], &Closing::Work, &[rejected])
+    };
+    for (name, shown) in [
+        ("a\nb", r#""a\nb""#),
+        ("a\r\t\u{1b}\u{7f}", r#""a\r\t\033\177""#),
+        ("a\u{85}\u{2028}", r#""a\302\205\342\200\250""#),
+        ("say \"a\\b\"", r#""say \"a\\b\"""#),
+        ("with space/测试 é.rs", "with space/测试 é.rs"),
+    ] {
+        let told = told(name);
+        assert_eq!(told.matches(&format!("file: {shown}\n  ")).count(), 2, "{told}");
+        assert!(told.contains(&format!("\n\n{shown}, round 1 -- ")), "{told}");
+    }
+}
