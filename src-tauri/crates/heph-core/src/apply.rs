@@ -4,6 +4,8 @@
 //! file as it is now. A byte of the user's that the base does not hold is never overwritten: a hunk
 //! that would touch one is set aside.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -44,8 +46,18 @@ pub struct SetAside {
     pub reason: Reason,
     /// How many hunks.
     pub hunks: u32,
-    /// The changed lines meant, where the file has lines.
-    pub change: Vec<Edit>,
+    /// The changes meant, where the file has lines.
+    pub change: Vec<Meant>,
+}
+
+/// A change that was meant, and where the user's text stands in its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meant {
+    /// The change of the base.
+    pub edit: Edit,
+    /// The lines (from 0) of the user's text that stand where the edit's lines and the user's own changes
+    /// that touch them lie; empty where nothing stands there, or there is no such text.
+    pub place: Range<usize>,
 }
 
 /// Why accepted hunks are set aside.
@@ -104,13 +116,22 @@ pub fn plan_file(base: Option<&File>, accepted: Option<&File>, user: Option<&Fil
     if user == accepted {
         return leave(0, hunks);
     }
+    if let (None, Some(accepted), Some(user)) = (base, accepted, user)
+        && accepted.bytes == user.bytes
+        && is_link(accepted) == is_link(user)
+    {
+        // A new file is there by its bytes; the mode it has is the user's.
+        return leave(0, hunks);
+    }
     if user == base {
         let write = accepted.map_or(Write::Delete, |file| Write::Put(file.clone()));
         return FilePlan { write, landed: hunks, already_there: 0, set_aside: None };
     }
     let change = || match (base, accepted) {
         (base, Some(accepted)) if is_text(accepted) && base.is_none_or(is_text) => {
-            edits(base.map(|file| file.bytes.0.as_slice()).unwrap_or_default(), &accepted.bytes.0)
+            let meant =
+                edits(base.map(|file| file.bytes.0.as_slice()).unwrap_or_default(), &accepted.bytes.0);
+            meant.into_iter().map(|edit| Meant { place: place(&edit, &[]), edit }).collect()
         }
         _ => Vec::new(),
     };
@@ -122,14 +143,17 @@ pub fn plan_file(base: Option<&File>, accepted: Option<&File>, user: Option<&Fil
         (Some(_), Some(_), None) => return whole(Reason::Deleted),
         (Some(base), Some(accepted), Some(user)) => (base, accepted, user),
     };
-    let linked = |file: &File| file.mode == Mode::Symlink;
-    if linked(user) != linked(base) || linked(accepted) != linked(base) {
+    if is_link(user) != is_link(base) || is_link(accepted) != is_link(base) {
         return whole(Reason::TypeChanged);
     }
     if !(is_text(base) && is_text(accepted) && is_text(user)) {
         return whole(Reason::BinaryChanged);
     }
     plan_lines(base, accepted, user)
+}
+
+fn is_link(file: &File) -> bool {
+    file.mode == Mode::Symlink
 }
 
 fn count_hunks(base: Option<&File>, accepted: Option<&File>) -> u32 {
@@ -146,7 +170,6 @@ fn plan_lines(base: &File, accepted: &File, user: &File) -> FilePlan {
     let theirs = edits(&base.bytes.0, &user.bytes.0);
     let mut plan = FilePlan { write: Write::Leave, landed: 0, already_there: 0, set_aside: None };
     let mut landing: Vec<Edit> = Vec::new();
-    let mut aside: Vec<Edit> = Vec::new();
     for hunk in group(edits(&base.bytes.0, &accepted.bytes.0)) {
         let there = |edit: &Edit| {
             theirs
@@ -156,13 +179,14 @@ fn plan_lines(base: &File, accepted: &File, user: &File) -> FilePlan {
         if hunk.iter().all(there) {
             plan.already_there += 1;
         } else if hunk.iter().any(|edit| theirs.iter().any(|own| touches(own, edit))) {
-            aside.extend(hunk);
             let set_aside = plan.set_aside.get_or_insert(SetAside {
                 reason: Reason::Region,
                 hunks: 0,
                 change: Vec::new(),
             });
             set_aside.hunks += 1;
+            let meant = hunk.into_iter().map(|edit| Meant { place: place(&edit, &theirs), edit });
+            set_aside.change.extend(meant);
         } else {
             plan.landed += 1;
             landing.extend(hunk);
@@ -178,12 +202,11 @@ fn plan_lines(base: &File, accepted: &File, user: &File) -> FilePlan {
             plan.landed += 1;
         }
     }
-    let moved: Vec<Edit> = landing.into_iter().map(|edit| moved(edit, &theirs)).collect();
-    result.bytes.0 = replace_lines(&user.bytes.0, &moved.iter().collect::<Vec<_>>())
-        .expect("lines that no change of the user's touches are in the user's text, where they moved to");
-    if let Some(set_aside) = &mut plan.set_aside {
-        set_aside.change = aside;
+    for edit in &mut landing {
+        edit.old_start = place(edit, &theirs).start;
     }
+    result.bytes.0 = replace_lines(&user.bytes.0, &landing.iter().collect::<Vec<_>>())
+        .expect("lines that no change of the user's touches are in the user's text, where they moved to");
     if result != *user {
         plan.write = Write::Put(result);
     }
@@ -196,15 +219,20 @@ fn touches(a: &Edit, b: &Edit) -> bool {
     a.start <= b.end && b.start <= a.end
 }
 
-/// The edit where its lines lie in the user's text.
-fn moved(mut edit: Edit, theirs: &[Edit]) -> Edit {
-    let shift: isize = theirs
-        .iter()
-        .filter(|own| own.old_start < edit.old_start)
-        .map(|own| own.new.len() as isize - own.old.len() as isize)
-        .sum();
-    edit.old_start = edit.old_start.saturating_add_signed(shift);
-    edit
+/// The lines of the user's text that stand where the edit and the user's changes that touch it lie.
+fn place(edit: &Edit, theirs: &[Edit]) -> Range<usize> {
+    let mut lines = edit.old_range();
+    let (mut before, mut within) = (0, 0);
+    for own in theirs {
+        let growth = own.new.len() as isize - own.old.len() as isize;
+        if touches(own, edit) {
+            lines = lines.start.min(own.old_start)..lines.end.max(own.old_range().end);
+            within += growth;
+        } else if own.old_start < edit.old_start {
+            before += growth;
+        }
+    }
+    lines.start.saturating_add_signed(before)..lines.end.saturating_add_signed(before + within)
 }
 
 #[cfg(test)]
@@ -246,7 +274,7 @@ mod tests {
         assert_eq!(written(&plan), user.replace("o\n", "fifteen\n"));
         let set_aside = plan.set_aside.unwrap();
         assert_eq!((set_aside.reason, set_aside.hunks), (Reason::Region, 1));
-        assert_eq!(set_aside.change[0].new[0].0, b"three\n");
+        assert_eq!(set_aside.change[0].edit.new[0].0, b"three\n");
     }
 
     #[test]
@@ -281,5 +309,26 @@ mod tests {
         let new = plan_file(None, Some(&accepted), Some(&accepted));
         assert_eq!((new.already_there, new.write), (1, Write::Leave));
         assert_eq!(plan_file(Some(&base), None, Some(&base)).write, Write::Delete);
+    }
+
+    #[test]
+    fn a_new_file_whose_bytes_are_there_with_another_mode_is_there_already() {
+        let executable = File { mode: Mode::Executable, ..file("a\n") };
+        let new = plan_file(None, Some(&executable), Some(&file("a\n")));
+        assert_eq!((new.already_there, new.set_aside, new.write), (1, None, Write::Leave));
+        let link = File { mode: Mode::Symlink, ..file("a\n") };
+        let new = plan_file(None, Some(&link), Some(&file("a\n")));
+        assert_eq!(new.set_aside.map(|aside| aside.reason), Some(Reason::Exists));
+    }
+
+    #[test]
+    fn what_is_set_aside_says_where_the_users_own_text_stands() {
+        let accepted = BASE.replace("c\n", "three\n").replace("o\n", "fifteen\n");
+        let user = BASE.replacen("a\n", "mine\nmine\na\n", 1).replace("n\no\n", "my n\nmy o\nmy own\n");
+        let plan = plan(BASE, &accepted, &user);
+        let set_aside = plan.set_aside.unwrap();
+        assert_eq!(set_aside.change[0].edit.old_start, 14);
+        let lines: Vec<&str> = user.lines().collect();
+        assert_eq!(lines[set_aside.change[0].place.clone()], ["my n", "my o", "my own"]);
     }
 }

@@ -6,9 +6,8 @@
 use std::{fmt::Display, ops::RangeInclusive};
 
 use crate::{
-    apply::{FileReport, Reason},
+    apply::{FileReport, Meant, Reason},
     constraint::{Constraint, Standing},
-    diff::Edit,
     path::RepoPath,
     review::{Comment, Place, Side},
     text::{lines, without_end},
@@ -366,7 +365,7 @@ fn aside_section(file: &FileReport, closing: &Closing) -> String {
     }
     if !aside.change.is_empty() {
         out.push_str("\n  Your change:");
-        for edit in &aside.change {
+        for Meant { edit, .. } in &aside.change {
             edit.old.iter().for_each(|line| push_line(&mut out, "    -", &line.0));
             edit.new.iter().for_each(|line| push_line(&mut out, "    +", &line.0));
         }
@@ -380,15 +379,15 @@ enum Region<'a> {
 }
 
 /// The whole file where it is short, else the lines around each place that was meant.
-fn regions<'a>(lines: &'a [&'a [u8]], change: &[Edit]) -> Vec<Region<'a>> {
+fn regions<'a>(lines: &'a [&'a [u8]], change: &[Meant]) -> Vec<Region<'a>> {
     if lines.len() <= FILE_LINES || change.is_empty() {
         return vec![Region::Lines(lines)];
     }
     let mut found = Vec::new();
     let mut shown = 0;
-    for edit in change {
-        let start = edit.old_start.saturating_sub(REGION_CONTEXT).clamp(shown, lines.len());
-        let end = (edit.old_range().end + REGION_CONTEXT).clamp(start, lines.len());
+    for Meant { place, .. } in change {
+        let start = place.start.saturating_sub(REGION_CONTEXT).clamp(shown, lines.len());
+        let end = (place.end + REGION_CONTEXT).clamp(start, lines.len());
         if start > shown {
             found.push(Region::LeftOut(start - shown));
         }

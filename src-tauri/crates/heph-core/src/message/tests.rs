@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    apply::SetAside,
-    diff::hunks,
+    apply::{SetAside, plan_file},
+    diff::{Edit, hunks},
     file::{File, FileChange, Mode},
     id::{CommentId, ConstraintId, HunkId, RoundNo},
     text::Bytes,
@@ -112,7 +112,11 @@ fn a_set_aside_hunk_is_told_with_the_users_text_and_the_change_meant() {
         path: path("src/lib.rs"),
         landed: 0,
         already_there: 0,
-        set_aside: Some(SetAside { reason: Reason::Region, hunks: 1, change: vec![edit] }),
+        set_aside: Some(SetAside {
+            reason: Reason::Region,
+            hunks: 1,
+            change: vec![Meant { edit, place: 1..2 }],
+        }),
         current: Some(File { mode: Mode::Regular, bytes: Bytes(b"one\nmine\n\nthree".into()) }),
     };
     let told = reviewed(&Outcome::default(), &[], std::slice::from_ref(&report), &Closing::Work, &[]);
@@ -247,4 +251,25 @@ fn no_path_can_forge_a_line_of_a_message() {
         assert_eq!(told.matches(&format!("file: {shown}\n  ")).count(), 2, "{told}");
         assert!(told.contains(&format!("\n\n{shown}, round 1 -- ")), "{told}");
     }
+}
+
+#[test]
+fn a_long_file_is_told_by_the_regions_that_the_user_changed() {
+    let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
+    let base: String = (1..=2000).map(|n| format!("line {n}\n")).collect();
+    let accepted = base.replace("line 1500\n", "meant\n");
+    let user = format!("{}{}", "above\n".repeat(700), base.replace("line 1500\n", "mine\nand mine\n"));
+    let plan = plan_file(Some(&file(&base)), Some(&file(&accepted)), Some(&file(&user)));
+    let report = FileReport {
+        path: path("src/lib.rs"),
+        landed: 0,
+        already_there: 0,
+        set_aside: plan.set_aside,
+        current: Some(file(&user)),
+    };
+    let told = reviewed(&Outcome::default(), &[], &[report], &Closing::Work, &[]);
+    let around = "  [... 2149 lines left out ...]\n    line 1450\n";
+    assert!(told.contains(around), "{told}");
+    assert!(told.contains("    line 1499\n    mine\n    and mine\n    line 1501\n"), "{told}");
+    assert!(told.contains("    line 1550\n  [... 450 lines left out ...]\n  Your change:\n"), "{told}");
 }
