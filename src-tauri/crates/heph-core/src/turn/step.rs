@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     apply::FileReport,
-    constraint::{Constraint, Standing, repeated_share, reproposals},
+    constraint::{Constraint, Standing, lifted_by, reproposals},
     diff::{Hunk, Item},
     id::{ConstraintId, HunkId, TreeId},
     message::{self, Closing, Decision, GateFailure, HunkResult, Outcome},
@@ -416,11 +416,9 @@ impl Turn {
     fn note_review(&mut self, review: &Review) -> Tally {
         let accepted: Vec<&Hunk> = review.with_verdict(Verdict::Accepted).collect();
         let rejected: Vec<&Hunk> = review.with_verdict(Verdict::Rejected).collect();
-        for constraint in &mut self.constraints {
-            if accepted.iter().any(|hunk| repeated_share(constraint, hunk, self.settings.threshold).is_some())
-            {
-                constraint.standing = Standing::Lifted;
-            }
+        let lifted = lifted_by(&self.constraints, &accepted, self.settings.threshold);
+        for constraint in self.constraints.iter_mut().filter(|constraint| lifted.contains(&constraint.id)) {
+            constraint.standing = Standing::Lifted;
         }
         self.accepted_so_far.extend(
             accepted.iter().map(|hunk| AcceptedHunk { path: hunk.path.clone(), hunk: hunk.id.clone() }),

@@ -515,6 +515,19 @@ fn what_was_accepted_and_is_not_in_place_is_told() {
 }
 
 #[test]
+fn accepting_both_parts_of_a_split_copy_lifts_the_constraint() {
+    let mut world = World::start(Settings::default(), &base());
+    let whole = "fn alpha() {}\nfn beta() {}\nfn gamma() {}\nfn delta() {}";
+    world.model_writes(&changed(&base(), &[(5, whole)]));
+    world.verdicts(&[(Verdict::Rejected, "in two places")]);
+    let parts = [(5, "fn alpha() {}\nfn beta() {}"), (30, "fn gamma() {}\nfn delta() {}")];
+    world.model_writes(&changed(&base(), &parts));
+    world.verdicts(&[ACCEPT, ACCEPT]);
+    assert_eq!(world.turn.constraints()[0].standing, Standing::Lifted);
+    assert_eq!(world.kind(), &EndingKind::Applied);
+}
+
+#[test]
 fn a_change_rejected_in_two_rounds_is_one_constraint_with_both_comments() {
     let mut world = World::start(Settings::default(), &base());
     let text = changed(&base(), &[(5, "five"), (30, "thirty")]);
