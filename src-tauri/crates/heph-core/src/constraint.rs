@@ -213,6 +213,14 @@ impl Postings {
     }
 }
 
+/// A counted line of a constraint that hunks have too.
+struct Shared<'a> {
+    /// How often the constraint has it.
+    count: usize,
+    is_word: bool,
+    holders: &'a [(usize, usize)],
+}
+
 /// The counted lines of a constraint that were found again.
 #[derive(Clone, Copy, Default)]
 struct Matched {
@@ -264,17 +272,21 @@ impl<'a> Proposed<'a> {
             Sign::Added => &self.added,
             Sign::Removed => &self.removed,
         };
-        let shared: Vec<(usize, bool, &[(usize, usize)])> = counts(counted)
+        let shared: Vec<Shared<'_>> = counts(counted)
             .into_iter()
-            .filter_map(|(line, count)| Some((count, is_word(line), holders.get(line)?.as_slice())))
+            .filter_map(|(line, count)| {
+                Some(Shared { count, is_word: is_word(line), holders: holders.get(line)? })
+            })
             .collect();
-        if !shared.iter().any(|(_, is_word, _)| *is_word) {
+        let mut at_most = Matched::default();
+        shared.iter().for_each(|line| at_most.add(line.count, line.is_word));
+        if at_most.share(counted.len(), 0, threshold).is_none() {
             return Vec::new();
         }
         let mut alone = vec![Matched::default(); totals.len()];
-        for (count, is_word, holders) in &shared {
-            for (hunk, there) in holders.iter().filter(|(hunk, _)| self.free[*hunk]) {
-                alone[*hunk].add(*count.min(there), *is_word);
+        for line in &shared {
+            for (hunk, there) in line.holders.iter().filter(|(hunk, _)| self.free[*hunk]) {
+                alone[*hunk].add(line.count.min(*there), line.is_word);
             }
         }
         let hits: Vec<(usize, f64)> = alone
@@ -289,9 +301,9 @@ impl<'a> Proposed<'a> {
         // A part of a split copy is a hunk of which at least half is the constraint's.
         let is_part = |hunk: usize| alone[hunk].lines > 0 && 2 * alone[hunk].lines >= totals[hunk];
         let mut together = Matched::default();
-        for (count, is_word, holders) in &shared {
-            let there = holders.iter().filter(|(hunk, _)| is_part(*hunk)).map(|(_, there)| there).sum();
-            together.add(*count.min(&there), *is_word);
+        for line in &shared {
+            let there = line.holders.iter().filter(|(hunk, _)| is_part(*hunk)).map(|(_, there)| there).sum();
+            together.add(line.count.min(there), line.is_word);
         }
         let parts: Vec<usize> = (0..totals.len()).filter(|hunk| is_part(*hunk)).collect();
         let total = parts.iter().map(|hunk| totals[*hunk]).sum();
