@@ -1,7 +1,5 @@
 //! The accepted state, file by file.
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     diff::{Edit, Hunk, Item},
     file::File,
@@ -10,7 +8,7 @@ use crate::{
 };
 
 /// What becomes of one file when an accepted state is written. Files not named stay as they are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileOutcome {
     /// The file.
     pub path: RepoPath,

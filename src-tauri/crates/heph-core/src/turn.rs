@@ -440,15 +440,6 @@ impl std::fmt::Display for Unapplied {
     }
 }
 
-/// A hunk that an earlier review of the turn accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AcceptedHunk {
-    /// Its file.
-    pub path: RepoPath,
-    /// It.
-    pub hunk: HunkId,
-}
-
 /// One turn. Its fields are read by views; [`step`] alone changes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
@@ -475,7 +466,8 @@ pub struct Turn {
     reproposals: u32,
     /// Constraints already counted in this round.
     counted: BTreeSet<ConstraintId>,
-    accepted_so_far: Vec<AcceptedHunk>,
+    /// What reviews accepted since the base was taken: hunks by file.
+    accepted_so_far: BTreeMap<RepoPath, u32>,
     over: BTreeSet<Over>,
     /// Results by tree.
     results: BTreeMap<TreeId, Vec<GateRun>>,
@@ -509,7 +501,7 @@ impl Turn {
             constraints: Vec::new(),
             reproposals: 0,
             counted: BTreeSet::new(),
-            accepted_so_far: Vec::new(),
+            accepted_so_far: BTreeMap::new(),
             over: BTreeSet::new(),
             results: BTreeMap::new(),
             red_before: BTreeSet::new(),
@@ -571,8 +563,8 @@ impl Turn {
         self.reproposals
     }
 
-    /// What reviews of the turn accepted.
-    pub fn accepted_so_far(&self) -> &[AcceptedHunk] {
+    /// How many hunks of each file reviews have accepted and no apply has written.
+    pub fn accepted_so_far(&self) -> &BTreeMap<RepoPath, u32> {
         &self.accepted_so_far
     }
 

@@ -1,7 +1,5 @@
 //! Views: the states of the core, as a front end shows them. No decision is made here.
 
-use std::collections::BTreeMap;
-
 use heph_core::{
     constraint::{Constraint, Standing},
     diff::{ChangedLine, FileHunks, Hunk, Item, LineRange},
@@ -172,11 +170,8 @@ pub fn review<E>(
 }
 
 fn accepted_so_far(turn: &Turn) -> Vec<wire::AppliedFile> {
-    let mut counts: BTreeMap<&RepoPath, u32> = BTreeMap::new();
-    for accepted in turn.accepted_so_far() {
-        *counts.entry(&accepted.path).or_insert(0) += 1;
-    }
-    counts.into_iter().map(|(path, hunks)| wire::AppliedFile { path: wire_path(path), hunks }).collect()
+    let files = turn.accepted_so_far().iter();
+    files.map(|(path, hunks)| wire::AppliedFile { path: wire_path(path), hunks: *hunks }).collect()
 }
 
 fn brief(turn: &Turn, review: &Review, colours: &Colours) -> wire::Brief {

@@ -146,7 +146,7 @@ impl Play {
     }
 
     fn report(&self) -> Vec<FileReport> {
-        let paths: BTreeSet<_> = self.turn.accepted_so_far().iter().map(|hunk| hunk.path.clone()).collect();
+        let paths: BTreeSet<_> = self.turn.accepted_so_far().keys().cloned().collect();
         let report = |path| FileReport { path, landed: 1, already_there: 0, set_aside: None, current: None };
         paths.into_iter().map(report).collect()
     }

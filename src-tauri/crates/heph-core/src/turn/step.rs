@@ -1,6 +1,6 @@
 use super::{
-    AcceptedHunk, Cause, Effect, Finish, GateResult, GateRun, GateTarget, Held, Input, Over, Phase,
-    RedChoice, Refused, Resume, Tally, Turn, Unapplied,
+    Cause, Effect, Finish, GateResult, GateRun, GateTarget, Held, Input, Over, Phase, RedChoice, Refused,
+    Resume, Tally, Turn, Unapplied,
 };
 use crate::{
     apply::FileReport,
@@ -420,9 +420,9 @@ impl Turn {
         for constraint in self.constraints.iter_mut().filter(|constraint| lifted.contains(&constraint.id)) {
             constraint.standing = Standing::Lifted;
         }
-        self.accepted_so_far.extend(
-            accepted.iter().map(|hunk| AcceptedHunk { path: hunk.path.clone(), hunk: hunk.id.clone() }),
-        );
+        for hunk in &accepted {
+            *self.accepted_so_far.entry(hunk.path.clone()).or_insert(0) += 1;
+        }
         for hunk in &rejected {
             let comments = review.comments_on(&hunk.id).map(|comment| comment.text.clone()).collect();
             self.constrain(hunk, comments, &accepted);
