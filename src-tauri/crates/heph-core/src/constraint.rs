@@ -312,15 +312,6 @@ impl<'a> Proposed<'a> {
     }
 }
 
-/// The share of `constraint`'s lines that `hunk` alone repeats, where it is a re-proposal of it.
-pub fn repeated_share(constraint: &Constraint, hunk: &Hunk, threshold: f64) -> Option<f64> {
-    if constraint.path() != &hunk.path {
-        return None;
-    }
-    let hits = Proposed::new([hunk]).repeating(&Compared::of(&constraint.hunk), threshold);
-    hits.first().map(|(_, share)| *share)
-}
-
 /// The constraints that accepting `accepted` lifts: those that hold and that these hunks would repeat,
 /// alone or together, in whichever round they come to be compared.
 pub fn lifted_by(constraints: &[Constraint], accepted: &[&Hunk], threshold: f64) -> Vec<ConstraintId> {

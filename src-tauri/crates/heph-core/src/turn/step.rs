@@ -120,29 +120,25 @@ impl Turn {
                 let kept = review.hunks().filter(|hunk| cannot_be_accepted(hunk).is_none());
                 Effect::Compose { onto: accepted(), hunks: kept.cloned().collect() }
             }
-            Phase::Gates { tree, on: GateTarget::Base, .. } => {
-                let names = self.unknown_on_base(tree);
-                Effect::RunGates { on: GateTarget::Base, tree: self.base.clone(), names }
-            }
-            Phase::Gates { tree, on, .. } => {
-                Effect::RunGates { on: *on, tree: tree.clone(), names: self.settings.gates.clone() }
-            }
+            Phase::Gates { tree, on, .. } => self.run_gates(*on, tree),
             Phase::Composing { review, .. } => {
                 let hunks = review.with_verdict(Verdict::Accepted).cloned().collect();
                 Effect::Compose { onto: accepted(), hunks }
             }
-            Phase::AcceptedGates(GateTarget::Base) => {
-                let names = self.unknown_on_base(&self.accepted);
-                Effect::RunGates { on: GateTarget::Base, tree: self.base.clone(), names }
-            }
-            Phase::AcceptedGates(_) => {
-                let names = self.settings.gates.clone();
-                Effect::RunGates { on: GateTarget::Accepted, tree: accepted(), names }
-            }
+            Phase::AcceptedGates(on) => self.run_gates(*on, &self.accepted),
             Phase::Apply => Effect::Apply { base: self.base.clone(), accepted: accepted() },
             Phase::Held(_) | Phase::Review(_) | Phase::Red | Phase::Ended(_) => return Vec::new(),
         };
         vec![effect]
+    }
+
+    /// All gates on `tested`, or, on the base, those that are red on `tested`.
+    fn run_gates(&self, on: GateTarget, tested: &TreeId) -> Effect {
+        let (tree, names) = match on {
+            GateTarget::Base => (self.base.clone(), self.unknown_on_base(tested)),
+            GateTarget::Proposed | GateTarget::Accepted => (tested.clone(), self.settings.gates.clone()),
+        };
+        Effect::RunGates { on, tree, names }
     }
 
     fn in_reading(&mut self, input: Input) -> Result<Vec<Effect>, Refused> {
@@ -231,11 +227,16 @@ impl Turn {
         }
     }
 
+    /// Shows what gates said of a tree that they have seen before.
+    fn recall_results(&mut self, tree: &TreeId) {
+        if let Some(runs) = self.results.get(tree) {
+            self.latest.clone_from(runs);
+        }
+    }
+
     fn tested(&mut self, review: Review, tree: TreeId) -> Vec<Effect> {
         let red = self.failures(&tree);
-        if let Some(runs) = self.results.get(&tree) {
-            self.latest = runs.clone();
-        }
+        self.recall_results(&tree);
         if red.is_empty() || self.is_interrupted() {
             return self.open(review);
         }
@@ -370,9 +371,7 @@ impl Turn {
         self.accepted = tree;
         let seen = self.results.contains_key(&self.accepted);
         if self.accepted == self.base || seen || self.settings.gates.is_empty() {
-            if let Some(runs) = self.results.get(&self.accepted) {
-                self.latest = runs.clone();
-            }
+            self.recall_results(&self.accepted.clone());
             effects.extend(self.settle());
         } else {
             effects.extend(self.test_accepted(GateTarget::Accepted));
