@@ -60,6 +60,12 @@ impl Loop {
                     Resume::Continue => turn::Resume::Continue,
                     Resume::Review => turn::Resume::Review,
                     Resume::Discard => turn::Resume::Discard,
+                    Resume::Skip => {
+                        return Err(CallError::new(
+                            ErrorKind::Refused,
+                            "That cannot be done now. Nothing was changed.",
+                        ));
+                    }
                 };
                 me.give(&it.session, Input::Resume(how)).map(|_| Empty {})
             }),
@@ -83,6 +89,12 @@ impl Loop {
                     Finish::RefuseAll => turn::Finish::RefuseAll,
                     Finish::RefuseRest => turn::Finish::RefuseRest,
                     Finish::Stop => turn::Finish::Stop,
+                    Finish::ApplyAnyway => {
+                        return Err(CallError::new(
+                            ErrorKind::Refused,
+                            "That cannot be done now. Nothing was changed.",
+                        ));
+                    }
                 };
                 me.give(&it.session, Input::Finish(how)).map(|_| Empty {})
             }),
@@ -98,6 +110,12 @@ impl Loop {
                     RedChoice::ApplyAnyway => turn::RedChoice::ApplyAnyway,
                     RedChoice::RunAgain => turn::RedChoice::RunAgain,
                     RedChoice::Discard => turn::RedChoice::Discard,
+                    RedChoice::Edit => {
+                        return Err(CallError::new(
+                            ErrorKind::Refused,
+                            "That cannot be done now. Nothing was changed.",
+                        ));
+                    }
                 };
                 me.give(&it.session, Input::Choose(choice)).map(|_| Empty {})
             }),

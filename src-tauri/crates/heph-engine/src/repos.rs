@@ -116,6 +116,9 @@ impl Repos {
             trusted: agreed(store, repo)?,
             digest: digest(gates),
             commands: gates.iter().map(|gate| gate.run.clone()).collect(),
+            setup: None,
+            copied: Vec::new(),
+            found: Vec::new(),
             model,
             problems,
         })

@@ -34,7 +34,11 @@ pub fn phase(phase: &Phase) -> PhaseName {
 pub fn held(phase: &Phase) -> Option<wire::Held> {
     match phase {
         Phase::Held(held) => {
-            Some(wire::Held { reason: held.reason.clone(), cut_off: held.cause == turn::Cause::CutOff })
+            let cause = match held.cause {
+                turn::Cause::Failed => wire::HeldCause::Failed,
+                turn::Cause::CutOff => wire::HeldCause::CutOff,
+            };
+            Some(wire::Held { reason: held.reason.clone(), cause, output: String::new() })
         }
         _ => None,
     }
@@ -47,6 +51,8 @@ pub fn gates_not_run(turn: &Turn) -> Vec<wire::GateView> {
         result: wire::GateResult::NotRun,
         seconds: None,
         output: String::new(),
+        reason: None,
+        put_back: Vec::new(),
     };
     turn.settings().gates.iter().map(not_run).collect()
 }
@@ -61,6 +67,11 @@ pub fn gates(turn: &Turn) -> Vec<wire::GateView> {
                 result: gate_result(turn, run),
                 seconds: Some(run.seconds),
                 output: heph_core::message::without_colours(&run.output),
+                reason: match &run.result {
+                    turn::GateResult::CouldNotRun { reason } => Some(reason.clone()),
+                    _ => None,
+                },
+                put_back: Vec::new(),
             };
         }
     }
@@ -122,6 +133,7 @@ pub fn turn_ended(turn: u32, ending: &Ending) -> wire::TurnEnded {
         set_aside: ending.set_aside.iter().map(|(path, _)| wire_path(path)).collect(),
         reproposals: ending.reproposals,
         rounds: ending.rounds,
+        can_undo: false,
         message: ending.line(),
     }
 }
@@ -158,10 +170,12 @@ pub fn review<E>(
         files.push(file_view(turn, review, file, sides.as_ref(), colours));
     }
     Ok(wire::Review {
+        of: wire::Reviewed::Round,
         round: turn.round().0,
         revision,
         interrupted: turn.is_interrupted(),
         last: turn.is_last_round(),
+        decidable: true,
         accepted_so_far: accepted_so_far(turn),
         brief: brief(turn, review, colours),
         constraints: turn.constraints().iter().map(constraint).collect(),
@@ -183,6 +197,7 @@ fn brief(turn: &Turn, review: &Review, colours: &Colours) -> wire::Brief {
         share: reproposal.share,
         rows: rows::quoted(colours, hunk),
         rationale: hunk.rationale.clone(),
+        askable: true,
     });
     let set_aside = turn.applied().iter().filter_map(|file| {
         let aside = file.set_aside.as_ref()?;
@@ -227,6 +242,7 @@ fn file_view(
         old_path: None,
         change: change_name(&file.hunks),
         marked: marked(file),
+        editable: false,
         counts: Counts { added: sum(|counts| counts.added), removed: sum(|counts| counts.removed) },
         hunks,
     }
@@ -303,13 +319,15 @@ fn hunk_view(
         header,
         context: hunk.heading.clone(),
         row_count: rows::count(hunk) as u32,
+        split_at: Vec::new(),
+        changes_your_edit: false,
         rows: sides.map(|sides| sides.rows(hunk, 0, usize::MAX)),
         counts: Counts { added: added as u32, removed: (changed.len() - added) as u32 },
         rationale: hunk.rationale.clone(),
         answers,
         verdict: review.verdict(&hunk.id).map(|verdict| match verdict {
-            Verdict::Accepted => wire::VerdictName::Accept,
-            Verdict::Rejected => wire::VerdictName::Reject,
+            Verdict::Accepted => wire::VerdictView::Accept,
+            Verdict::Rejected => wire::VerdictView::Reject,
         }),
         comments: review.comments_on(&hunk.id).map(comment).collect(),
     }

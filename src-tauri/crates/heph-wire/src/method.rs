@@ -1,7 +1,9 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ts_rs::TS;
 
-use crate::{ConstraintId, GateDefinition, HunkId, Review, Row, SessionView, Side, VerdictName, WirePath};
+use crate::{
+    ConstraintId, FileView, GateDefinition, HunkId, Review, Row, SessionView, Side, VerdictName, WirePath,
+};
 
 /// One method of the protocol: its name, and what goes in and comes out.
 pub trait Method {
@@ -52,6 +54,8 @@ methods! {
     "repo/recent" RepoRecent(Empty) -> RecentRepos;
     /// Agrees to what the repository would run, as shown under `digest`.
     "repo/trust" RepoTrust(TrustParams) -> Empty;
+    /// Writes gates into the repository's `heph.toml`; they are agreed to with that.
+    "repo/add_gates" RepoAddGates(AddGatesParams) -> OpenedRepo;
     /// Starts a session in a repository.
     "session/new" SessionNew(NewSessionParams) -> NewSession;
     /// The sessions of a repository, the latest first.
@@ -66,6 +70,10 @@ methods! {
     "turn/interrupt" TurnInterrupt(SessionParams) -> Empty;
     /// Goes on after a turn was held: the model failed, or the app was killed.
     "turn/resume" TurnResume(ResumeParams) -> Empty;
+    /// Takes back what an ended turn applied, as far as the user has not changed it since.
+    "turn/undo" TurnUndo(TurnParams) -> Undone;
+    /// What an ended turn set aside, as a patch of its base.
+    "turn/set_aside" TurnSetAside(TurnParams) -> PatchText;
     /// The open review.
     "review/get" ReviewGet(ViewParams) -> Review;
     /// Rows `first..=last` (from 0) of one hunk, with colours and word marks.
@@ -76,6 +84,20 @@ methods! {
     "review/comment" ReviewComment(CommentParams) -> NewComment;
     /// Takes a comment back.
     "review/uncomment" ReviewUncomment(UncommentParams) -> Revised;
+    /// Splits a hunk at unchanged rows; each part is a hunk of its own.
+    "review/split" ReviewSplit(SplitParams) -> SplitHunks;
+    /// The text of a proposed file, or of what the user made of it.
+    "review/file" ReviewFile(FileParams) -> FileText;
+    /// Puts the user's own text in the place of a proposed file; it decides all its hunks.
+    "review/edit" ReviewEdit(EditParams) -> Revised;
+    /// Opens a proposed file in `$VISUAL` or `$EDITOR`; what is saved there is taken as an edit.
+    "review/edit_outside" ReviewEditOutside(FileParams) -> Empty;
+    /// What earlier rounds of the turn accepted, as one diff.
+    "review/accepted" ReviewAccepted(ViewParams) -> AcceptedDiff;
+    /// Takes back a hunk that an earlier round accepted: it joins the open review, rejected.
+    "review/take_back" ReviewTakeBack(TakeBackParams) -> Revised;
+    /// Opens a review of the user's own tree, against HEAD or `rev`.
+    "review/open" ReviewOpen(OpenReviewParams) -> StartedTurn;
     /// Finishes the review.
     "review/finish" ReviewFinish(FinishParams) -> Empty;
     /// Puts a refused re-proposal into the review; its count is taken back.
@@ -116,6 +138,13 @@ params! {
         repo: String,
         /// From `repo/open`; an old one is `stale`.
         digest: String,
+    }
+    /// Gates to be written.
+    AddGatesParams {
+        /// From `repo/open`.
+        repo: String,
+        /// The gates, in order.
+        gates: Vec<GateDefinition>,
     }
     /// A new session.
     NewSessionParams {
@@ -161,6 +190,32 @@ params! {
         /// What to do.
         how: Resume,
     }
+    /// A turn.
+    TurnParams {
+        /// From `session/new`.
+        session: String,
+        /// Its number in the session, from 1.
+        turn: u32,
+    }
+    /// What was taken back.
+    Undone {
+        /// Files that are as they were before the apply.
+        restored: Vec<WirePath>,
+        /// Files in which something of the apply stays.
+        left: Vec<LeftFile>,
+    }
+    /// A file in which an undo left something.
+    LeftFile {
+        /// The file.
+        path: WirePath,
+        /// Why, in words for the user.
+        reason: String,
+    }
+    /// A patch.
+    PatchText {
+        /// In git's unified form, without context.
+        patch: String,
+    }
     /// A page of rows.
     RowsParams {
         /// From `session/new`.
@@ -204,6 +259,66 @@ params! {
         session: String,
         /// From `review/comment`.
         comment: String,
+    }
+    /// Where a hunk is split.
+    SplitParams {
+        /// From `session/new`.
+        session: String,
+        /// The hunk.
+        hunk: HunkId,
+        /// Rows of the hunk, from 0: unchanged ones between two changes, as `split_at` has them.
+        at: Vec<u32>,
+    }
+    /// The parts of a split hunk.
+    SplitHunks {
+        /// In order.
+        hunks: Vec<HunkId>,
+        /// The session's revision after the change.
+        revision: u64,
+    }
+    /// A file of the open review.
+    FileParams {
+        /// From `session/new`.
+        session: String,
+        /// The file.
+        path: WirePath,
+    }
+    /// A file's text.
+    FileText {
+        /// The whole text, with its own line ends.
+        content: String,
+        /// Whether it is the user's own edit.
+        edited: bool,
+    }
+    /// The user's own text of a proposed file.
+    EditParams {
+        /// From `session/new`.
+        session: String,
+        /// The file.
+        path: WirePath,
+        /// The whole text, with its line ends; `null` withdraws the edit.
+        content: Option<String>,
+    }
+    /// What earlier rounds accepted.
+    AcceptedDiff {
+        /// The files, against the base.
+        files: Vec<FileView>,
+    }
+    /// A hunk to take back.
+    TakeBackParams {
+        /// From `session/new`.
+        session: String,
+        /// Its id in `review/accepted`.
+        hunk: HunkId,
+    }
+    /// Against what the user's own tree is reviewed.
+    OpenReviewParams {
+        /// From `session/new`.
+        session: String,
+        /// A revision as git names it; HEAD where it is left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        rev: Option<String>,
     }
     /// How the review is finished.
     FinishParams {
@@ -251,6 +366,14 @@ params! {
         digest: String,
         /// Every command of the repository's own, as it would be run.
         commands: Vec<String>,
+        /// What is run when a worktree is new or the user's lockfiles changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        setup: Option<String>,
+        /// Ignored files and folders that are copied into a worktree, `copy` and `link` alike.
+        copied: Vec<String>,
+        /// Gates that the repository's own files suggest, where it names none.
+        found: Vec<GateDefinition>,
         /// The model that a session without one of its own gets.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
@@ -362,6 +485,8 @@ pub enum Resume {
     Continue,
     /// Review what is there.
     Review,
+    /// Go on without the setup that failed.
+    Skip,
     /// End the turn.
     Discard,
 }
@@ -374,6 +499,8 @@ pub enum Finish {
     Finish,
     /// What has no verdict is accepted.
     AcceptAll,
+    /// What has no verdict is accepted, and applied although a gate is red; no round follows.
+    ApplyAnyway,
     /// `q` on the brief: this round is refused whole, and the turn ends.
     RefuseAll,
     /// `q` in the middle: what has no verdict is rejected.
@@ -388,6 +515,8 @@ pub enum Finish {
 pub enum RedChoice {
     /// Write it although a gate failed.
     ApplyAnyway,
+    /// Review all that was accepted once more.
+    Edit,
     /// Run the gates again, round the cache.
     RunAgain,
     /// Write nothing; the turn ends.

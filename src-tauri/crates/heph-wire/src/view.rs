@@ -80,8 +80,22 @@ pub struct SessionView {
 pub struct Held {
     /// In words for the user.
     pub reason: String,
-    /// Whether the app was stopped while the model worked (else the model failed).
-    pub cut_off: bool,
+    /// How it came to it.
+    pub cause: HeldCause,
+    /// What the failed setup printed, colours removed; empty for other causes.
+    pub output: String,
+}
+
+/// How a turn came to be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldCause {
+    /// Model, network or disk failed.
+    Failed,
+    /// The app was stopped while model or gates worked.
+    CutOff,
+    /// The worktree could not be set up.
+    Setup,
 }
 
 /// One entry of the conversation.
@@ -134,6 +148,15 @@ pub enum Message {
     },
     /// The turn's ending.
     Ended(TurnEnded),
+    /// What the turn applied was taken back.
+    Undone {
+        /// Turn.
+        turn: u32,
+        /// Files that are as they were before.
+        restored: u32,
+        /// Files in which something stays.
+        left: u32,
+    },
 }
 
 /// A tool call that has done its work.
@@ -185,6 +208,8 @@ pub struct TurnEnded {
     pub reproposals: u32,
     /// Rounds of the turn.
     pub rounds: u32,
+    /// Whether `turn/undo` can take something back.
+    pub can_undo: bool,
     /// The one line of the status bar.
     pub message: String,
 }
@@ -211,6 +236,8 @@ pub enum EndingName {
     Red,
     /// Model, network or disk failed.
     Failed,
+    /// It was a review of the user's own tree.
+    Reviewed,
 }
 
 /// A file that an apply wrote.
@@ -242,6 +269,12 @@ pub struct GateView {
     pub seconds: Option<f64>,
     /// What it printed, colours removed.
     pub output: String,
+    /// Why it could not run, where it could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub reason: Option<String>,
+    /// Files that it wrote and that were put back.
+    pub put_back: Vec<WirePath>,
 }
 
 /// What came of a gate.
@@ -267,6 +300,8 @@ pub enum GateResult {
 /// A review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct Review {
+    /// What is reviewed.
+    pub of: Reviewed,
     /// Round.
     pub round: u32,
     /// The session's revision that this is.
@@ -275,6 +310,8 @@ pub struct Review {
     pub interrupted: bool,
     /// Whether no round can follow.
     pub last: bool,
+    /// Whether verdicts can be given; comments can be even while gates still run.
+    pub decidable: bool,
     /// What earlier rounds of the turn accepted.
     pub accepted_so_far: Vec<AppliedFile>,
     /// The first page.
@@ -283,6 +320,18 @@ pub struct Review {
     pub constraints: Vec<ConstraintView>,
     /// The change, file by file.
     pub files: Vec<FileView>,
+}
+
+/// What a review is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Reviewed {
+    /// What the round proposes.
+    Round,
+    /// All that the turn accepted, once more.
+    Accepted,
+    /// The user's own tree.
+    Tree,
 }
 
 /// A review's first page.
@@ -319,6 +368,8 @@ pub struct ReproposedView {
     pub rows: Vec<Row>,
     /// The model's reason.
     pub rationale: Option<String>,
+    /// Whether it can be asked about: the worktree held it when the model stopped last.
+    pub askable: bool,
 }
 
 /// A file with a hunk that was set aside.
@@ -360,6 +411,8 @@ pub struct FileView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub marked: Option<String>,
+    /// Whether it can be edited as text.
+    pub editable: bool,
     /// Changed lines of the whole file.
     pub counts: Counts,
     /// Its reviewable changes, in order.
@@ -403,6 +456,10 @@ pub struct HunkView {
     pub context: String,
     /// How many rows it has.
     pub row_count: u32,
+    /// Rows at which it can be split, from 0: one in each gap between its changes.
+    pub split_at: Vec<u32>,
+    /// Whether it changes lines that the user wrote in an earlier round's edit.
+    pub changes_your_edit: bool,
     /// Its rows; left out where `rows` was false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -418,7 +475,7 @@ pub struct HunkView {
     #[ts(optional)]
     pub answers: Option<Answered>,
     /// The verdict.
-    pub verdict: Option<VerdictName>,
+    pub verdict: Option<VerdictView>,
     /// The user's comments.
     pub comments: Vec<CommentView>,
 }
@@ -444,6 +501,18 @@ pub enum VerdictName {
     Accept,
     /// It does not, and is a constraint.
     Reject,
+}
+
+/// What was decided on a hunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictView {
+    /// Accepted.
+    Accept,
+    /// Rejected.
+    Reject,
+    /// The user's own text of the file decided it.
+    Edited,
 }
 
 /// A comment.

@@ -1,5 +1,19 @@
 // Generated from heph-wire by `cargo xtask bindings`; do not edit.
 
+/** What earlier rounds accepted. */
+export type AcceptedDiff = {
+  /** The files, against the base. */
+  files: Array<FileView>,
+};
+
+/** Gates to be written. */
+export type AddGatesParams = {
+  /** From `repo/open`. */
+  repo: string,
+  /** The gates, in order. */
+  gates: Array<GateDefinition>,
+};
+
 /** A rejection with a comment, as shown above the hunk that answers it. */
 export type Answered = {
   /** The round of the rejection. */
@@ -128,11 +142,37 @@ export type DraftParams = {
   text: string,
 };
 
+/** The user's own text of a proposed file. */
+export type EditParams = {
+  /** From `session/new`. */
+  session: string,
+  /** The file. */
+  path: WirePath,
+  /** The whole text, with its line ends; `null` withdraws the edit. */
+  content: string | null,
+};
+
 /** Nothing. */
 export type Empty = Record<symbol, never>;
 
 /** The kinds of ending. */
-export type EndingName = "applied" | "answered" | "refused" | "stopped" | "floor" | "interrupted" | "out_of_rounds" | "red" | "failed";
+export type EndingName = "applied" | "answered" | "refused" | "stopped" | "floor" | "interrupted" | "out_of_rounds" | "red" | "failed" | "reviewed";
+
+/** A file of the open review. */
+export type FileParams = {
+  /** From `session/new`. */
+  session: string,
+  /** The file. */
+  path: WirePath,
+};
+
+/** A file's text. */
+export type FileText = {
+  /** The whole text, with its own line ends. */
+  content: string,
+  /** Whether it is the user's own edit. */
+  edited: boolean,
+};
 
 /** A changed file. */
 export type FileView = {
@@ -144,6 +184,8 @@ export type FileView = {
   change: ChangeName,
   /** Why *Accept all* leaves it out, where it does. */
   marked?: string,
+  /** Whether it can be edited as text. */
+  editable: boolean,
   /** Changed lines of the whole file. */
   counts: Counts,
   /** Its reviewable changes, in order. */
@@ -151,7 +193,7 @@ export type FileView = {
 };
 
 /** How a review is finished. */
-export type Finish = "finish" | "accept_all" | "refuse_all" | "refuse_rest" | "stop";
+export type Finish = "finish" | "accept_all" | "apply_anyway" | "refuse_all" | "refuse_rest" | "stop";
 
 /** How the review is finished. */
 export type FinishParams = {
@@ -188,15 +230,24 @@ export type GateView = {
   seconds: number | null,
   /** What it printed, colours removed. */
   output: string,
+  /** Why it could not run, where it could not. */
+  reason?: string,
+  /** Files that it wrote and that were put back. */
+  put_back: Array<WirePath>,
 };
 
 /** Why a turn is held. */
 export type Held = {
   /** In words for the user. */
   reason: string,
-  /** Whether the app was stopped while the model worked (else the model failed). */
-  cut_off: boolean,
+  /** How it came to it. */
+  cause: HeldCause,
+  /** What the failed setup printed, colours removed; empty for other causes. */
+  output: string,
 };
+
+/** How a turn came to be held. */
+export type HeldCause = "failed" | "cut_off" | "setup";
 
 /** One reviewable change. */
 export type HunkView = {
@@ -216,6 +267,10 @@ export type HunkView = {
   context: string,
   /** How many rows it has. */
   row_count: number,
+  /** Rows at which it can be split, from 0: one in each gap between its changes. */
+  split_at: Array<number>,
+  /** Whether it changes lines that the user wrote in an earlier round's edit. */
+  changes_your_edit: boolean,
   /** Its rows; left out where `rows` was false. */
   rows?: Array<Row>,
   /** Changed lines. */
@@ -225,9 +280,17 @@ export type HunkView = {
   /** What it answers, where a rejection with a comment stands at this place. */
   answers?: Answered,
   /** The verdict. */
-  verdict: VerdictName | null,
+  verdict: VerdictView | null,
   /** The user's comments. */
   comments: Array<CommentView>,
+};
+
+/** A file in which an undo left something. */
+export type LeftFile = {
+  /** The file. */
+  path: WirePath,
+  /** Why, in words for the user. */
+  reason: string,
 };
 
 /** A constraint. */
@@ -273,7 +336,14 @@ export type Message = { "kind": "prompt",
   comments: number,
   /** Re-proposals refused before the review. */
   reproposed: number,
-} | { "kind": "ended" } & TurnEnded;
+} | { "kind": "ended" } & TurnEnded | { "kind": "undone",
+  /** Turn. */
+  turn: number,
+  /** Files that are as they were before. */
+  restored: number,
+  /** Files in which something stays. */
+  left: number,
+};
 
 /** Which model, as `[model]` in the settings says it. */
 export type ModelSettings = {
@@ -375,6 +445,8 @@ export type Notification = { "method": "phase", "params": {
     reproposals: number,
     /** Rounds of the turn. */
     rounds: number,
+    /** Whether `turn/undo` can take something back. */
+    can_undo: boolean,
     /** The one line of the status bar. */
     message: string,
 } } | { "method": "session/changed", "params": {
@@ -388,6 +460,14 @@ export type Notification = { "method": "phase", "params": {
     /** What happened, what was kept and what to do. */
     message: string,
 } };
+
+/** Against what the user's own tree is reviewed. */
+export type OpenReviewParams = {
+  /** From `session/new`. */
+  session: string,
+  /** A revision as git names it; HEAD where it is left out. */
+  rev?: string,
+};
 
 /** An opened repository, and all that it would run. */
 export type OpenedRepo = {
@@ -407,10 +487,22 @@ export type OpenedRepo = {
   digest: string,
   /** Every command of the repository's own, as it would be run. */
   commands: Array<string>,
+  /** What is run when a worktree is new or the user's lockfiles changed. */
+  setup?: string,
+  /** Ignored files and folders that are copied into a worktree, `copy` and `link` alike. */
+  copied: Array<string>,
+  /** Gates that the repository's own files suggest, where it names none. */
+  found: Array<GateDefinition>,
   /** The model that a session without one of its own gets. */
   model?: ModelSettings,
   /** What is wrong with the settings; the last good ones hold. */
   problems: Array<string>,
+};
+
+/** A patch. */
+export type PatchText = {
+  /** In git's unified form, without context. */
+  patch: string,
 };
 
 /** A folder. */
@@ -450,7 +542,7 @@ export type RecentRepos = {
 };
 
 /** What becomes of a red accepted state. */
-export type RedChoice = "apply_anyway" | "run_again" | "discard";
+export type RedChoice = "apply_anyway" | "edit" | "run_again" | "discard";
 
 /** A choice on a red state. */
 export type RedParams = {
@@ -482,10 +574,12 @@ export type ReproposedView = {
   rows: Array<Row>,
   /** The model's reason. */
   rationale: string | null,
+  /** Whether it can be asked about: the worktree held it when the model stopped last. */
+  askable: boolean,
 };
 
 /** How a held turn goes on. */
-export type Resume = "continue" | "review" | "discard";
+export type Resume = "continue" | "review" | "skip" | "discard";
 
 /** How to go on. */
 export type ResumeParams = {
@@ -497,6 +591,8 @@ export type ResumeParams = {
 
 /** A review. */
 export type Review = {
+  /** What is reviewed. */
+  of: Reviewed,
   /** Round. */
   round: number,
   /** The session's revision that this is. */
@@ -505,6 +601,8 @@ export type Review = {
   interrupted: boolean,
   /** Whether no round can follow. */
   last: boolean,
+  /** Whether verdicts can be given; comments can be even while gates still run. */
+  decidable: boolean,
   /** What earlier rounds of the turn accepted. */
   accepted_so_far: Array<AppliedFile>,
   /** The first page. */
@@ -514,6 +612,9 @@ export type Review = {
   /** The change, file by file. */
   files: Array<FileView>,
 };
+
+/** What a review is of. */
+export type Reviewed = "round" | "accepted" | "tree";
 
 /** What was changed, and the revision that holds it. */
 export type Revised = {
@@ -641,10 +742,36 @@ export type SetAsideView = {
 /** A side of a diff. */
 export type Side = "old" | "new";
 
+/** The parts of a split hunk. */
+export type SplitHunks = {
+  /** In order. */
+  hunks: Array<string>,
+  /** The session's revision after the change. */
+  revision: number,
+};
+
+/** Where a hunk is split. */
+export type SplitParams = {
+  /** From `session/new`. */
+  session: string,
+  /** The hunk. */
+  hunk: string,
+  /** Rows of the hunk, from 0: unchanged ones between two changes, as `split_at` has them. */
+  at: Array<number>,
+};
+
 /** A started turn. */
 export type StartedTurn = {
   /** Its number in the session, from 1. */
   turn: number,
+};
+
+/** A hunk to take back. */
+export type TakeBackParams = {
+  /** From `session/new`. */
+  session: string,
+  /** Its id in `review/accepted`. */
+  hunk: string,
 };
 
 /** A tool call that has done its work. */
@@ -693,8 +820,18 @@ export type TurnEnded = {
   reproposals: number,
   /** Rounds of the turn. */
   rounds: number,
+  /** Whether `turn/undo` can take something back. */
+  can_undo: boolean,
   /** The one line of the status bar. */
   message: string,
+};
+
+/** A turn. */
+export type TurnParams = {
+  /** From `session/new`. */
+  session: string,
+  /** Its number in the session, from 1. */
+  turn: number,
 };
 
 /** A comment to take back. */
@@ -705,8 +842,19 @@ export type UncommentParams = {
   comment: string,
 };
 
+/** What was taken back. */
+export type Undone = {
+  /** Files that are as they were before the apply. */
+  restored: Array<WirePath>,
+  /** Files in which something of the apply stays. */
+  left: Array<LeftFile>,
+};
+
 /** The user's verdict. */
 export type VerdictName = "accept" | "reject";
+
+/** What was decided on a hunk. */
+export type VerdictView = "accept" | "reject" | "edited";
 
 /** A view of a session. */
 export type ViewParams = {
@@ -727,6 +875,8 @@ export interface Methods {
   "repo/recent": { params: Empty; result: RecentRepos };
   /** Agrees to what the repository would run, as shown under `digest`. */
   "repo/trust": { params: TrustParams; result: Empty };
+  /** Writes gates into the repository's `heph.toml`; they are agreed to with that. */
+  "repo/add_gates": { params: AddGatesParams; result: OpenedRepo };
   /** Starts a session in a repository. */
   "session/new": { params: NewSessionParams; result: NewSession };
   /** The sessions of a repository, the latest first. */
@@ -741,6 +891,10 @@ export interface Methods {
   "turn/interrupt": { params: SessionParams; result: Empty };
   /** Goes on after a turn was held: the model failed, or the app was killed. */
   "turn/resume": { params: ResumeParams; result: Empty };
+  /** Takes back what an ended turn applied, as far as the user has not changed it since. */
+  "turn/undo": { params: TurnParams; result: Undone };
+  /** What an ended turn set aside, as a patch of its base. */
+  "turn/set_aside": { params: TurnParams; result: PatchText };
   /** The open review. */
   "review/get": { params: ViewParams; result: Review };
   /** Rows `first..=last` (from 0) of one hunk, with colours and word marks. */
@@ -751,6 +905,20 @@ export interface Methods {
   "review/comment": { params: CommentParams; result: NewComment };
   /** Takes a comment back. */
   "review/uncomment": { params: UncommentParams; result: Revised };
+  /** Splits a hunk at unchanged rows; each part is a hunk of its own. */
+  "review/split": { params: SplitParams; result: SplitHunks };
+  /** The text of a proposed file, or of what the user made of it. */
+  "review/file": { params: FileParams; result: FileText };
+  /** Puts the user's own text in the place of a proposed file; it decides all its hunks. */
+  "review/edit": { params: EditParams; result: Revised };
+  /** Opens a proposed file in `$VISUAL` or `$EDITOR`; what is saved there is taken as an edit. */
+  "review/edit_outside": { params: FileParams; result: Empty };
+  /** What earlier rounds of the turn accepted, as one diff. */
+  "review/accepted": { params: ViewParams; result: AcceptedDiff };
+  /** Takes back a hunk that an earlier round accepted: it joins the open review, rejected. */
+  "review/take_back": { params: TakeBackParams; result: Revised };
+  /** Opens a review of the user's own tree, against HEAD or `rev`. */
+  "review/open": { params: OpenReviewParams; result: StartedTurn };
   /** Finishes the review. */
   "review/finish": { params: FinishParams; result: Empty };
   /** Puts a refused re-proposal into the review; its count is taken back. */

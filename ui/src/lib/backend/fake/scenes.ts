@@ -58,7 +58,7 @@ export function viewOf(scene: Scene, ending: EndingName, files: number): Session
   if (scene === "working" || scene === "held") {
     view.phase = "model";
     view.gates = gatehouse.gates("not_run");
-    if (scene === "held") view.held = { cut_off: true, reason: "Heph was closed while the model worked. What it had done is kept." };
+    if (scene === "held") view.held = { cause: "cut_off", output: "", reason: "Heph was closed while the model worked. What it had done is kept." };
     return view;
   }
   view.messages.push({ kind: "model", turn: 5, round: 1, text: gatehouse.SUMMARY_1 });
