@@ -42,6 +42,16 @@ impl Edit {
         self.old_start..self.old_start + self.old.len()
     }
 
+    /// The change that takes this one back.
+    pub fn reversed(&self) -> Edit {
+        Edit {
+            old_start: self.new_start,
+            old: self.new.clone(),
+            new_start: self.old_start,
+            new: self.old.clone(),
+        }
+    }
+
     /// The range of proposed lines that come.
     pub fn new_range(&self) -> std::ops::Range<usize> {
         self.new_start..self.new_start + self.new.len()
@@ -109,6 +119,9 @@ pub struct Hunk {
     pub id: HunkId,
     /// The file.
     pub path: RepoPath,
+    /// The name it had, where it was renamed.
+    #[serde(default)]
+    pub old_path: Option<RepoPath>,
     /// The change.
     pub item: Item,
     /// The function or section it lies in, where one can be told.
@@ -151,6 +164,19 @@ impl Hunk {
     /// equal for equal changes in equal surroundings.
     pub fn content(&self) -> &str {
         self.id.0.split_once('-').map_or(&self.id.0, |(content, _)| content)
+    }
+
+    /// The file that it changes, by the name before.
+    pub fn source(&self) -> &RepoPath {
+        self.old_path.as_ref().unwrap_or(&self.path)
+    }
+
+    /// Its runs of changed lines; none for an item without lines.
+    pub fn edits(&self) -> &[Edit] {
+        match &self.item {
+            Item::Lines { edits, .. } => edits,
+            _ => &[],
+        }
     }
 
     /// `lines a-b` on the proposed side, or what an item without lines is.
@@ -276,7 +302,7 @@ pub fn hunks(change: &FileChange) -> FileHunks {
             let content = digest(&change.path, &item, &old_lines);
             let nth = seen.entry(content.clone()).and_modify(|n| *n += 1).or_insert(0);
             let id = if *nth == 0 { content } else { HunkId(format!("{content}-{nth}")) };
-            Hunk { id, path: change.path.clone(), item, heading, rationale: None }
+            Hunk { id, path: change.path.clone(), old_path: None, item, heading, rationale: None }
         })
         .collect();
     FileHunks { path: change.path.clone(), hunks }
@@ -341,6 +367,11 @@ fn digest(path: &RepoPath, item: &Item, old_lines: &[&[u8]]) -> HunkId {
         }
     }
     HunkId(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+pub fn split_rows(_h: &Hunk) -> Vec<usize> { vec![] }
+pub fn split(_hunk: &Hunk, _at: &[usize]) -> Option<Vec<Hunk>> {
+    None
 }
 
 /// The files without the hunks in `gone`, later hunks of a file moved to where they then lie.

@@ -32,12 +32,24 @@ pub struct Outcome {
     pub not_reached: Option<usize>,
 }
 
+impl Outcome {
+    /// Adds a re-proposal that is no part of the review's own.
+    pub fn reproposed(&mut self, path: &RepoPath, what: String) {
+        match self.files.iter_mut().find(|file| file.path == *path) {
+            Some(file) => file.reproposed.push(what),
+            None => {
+                self.files.push(FileResult { path: path.clone(), hunks: Vec::new(), reproposed: vec![what] })
+            }
+        }
+    }
+}
+
 /// One file of a review.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileResult {
     /// The file.
     pub path: RepoPath,
-    /// Its hunks, numbered from 1 in this order.
+    /// Its hunks that are told, in order.
     pub hunks: Vec<HunkResult>,
     /// What each refused re-proposal was: `lines a-b`.
     pub reproposed: Vec<String>,
@@ -46,6 +58,8 @@ pub struct FileResult {
 /// One hunk of a review.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HunkResult {
+    /// Its number in the file, from 1.
+    pub number: usize,
     /// `lines a-b`, or what the item is.
     pub what: String,
     /// The user's word on it.
@@ -65,6 +79,8 @@ pub enum Decision {
     Rejected,
     /// The review ended before it.
     Undecided,
+    /// The user's own text of the file decided it.
+    Edited,
 }
 
 /// A gate that failed.
@@ -78,6 +94,15 @@ pub struct GateFailure {
     pub seconds: f64,
     /// What it printed.
     pub output: String,
+}
+
+/// What gates say of a state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GateReport {
+    /// Those that failed.
+    pub failed: Vec<GateFailure>,
+    /// Those that had failed before the turn, and hold up nothing: told once.
+    pub red_before: Vec<GateFailure>,
 }
 
 /// On which state gates failed.
@@ -105,13 +130,15 @@ pub enum Closing {
         /// Whether something was applied before in this turn.
         before: bool,
     },
+    /// It was a review of the user's own tree, and they closed it without a change.
+    Closed,
 }
 
 /// A review's result and what follows from it, for the model to work on or to read with the next
 /// prompt. Constraints are told only where the model works on.
 pub fn reviewed(
     outcome: &Outcome,
-    gates: &[GateFailure],
+    gates: &GateReport,
     set_aside: &[FileReport],
     closing: &Closing,
     constraints: &[Constraint],
@@ -125,13 +152,14 @@ pub fn reviewed(
         let (noun, verb) = if count == 1 { ("hunk", "was") } else { ("hunks", "were") };
         sections.push(own(&format!("The review is not finished: {count} {noun} {verb} not reached."), 0));
     }
-    if !gates.is_empty() {
+    if !gates.failed.is_empty() {
         let rejected = outcome.files.iter().any(|file| {
             !file.reproposed.is_empty() || file.hunks.iter().any(|hunk| hunk.decision == Decision::Rejected)
         });
         let on = if rejected { FailedOn::RejectionLeft } else { FailedOn::ReviewLeft };
-        sections.push(gate_section(on, gates));
+        sections.push(gate_section(on, &gates.failed));
     }
+    sections.extend(red_before_section(&gates.red_before));
     sections.extend(
         set_aside.iter().filter(|file| file.set_aside.is_some()).map(|file| aside_section(file, closing)),
     );
@@ -142,9 +170,16 @@ pub fn reviewed(
     sections.join("\n\n")
 }
 
-/// Gates failed on what the model proposes, before any review.
-pub fn gates_failed(gates: &[GateFailure], constraints: &[Constraint]) -> String {
-    let mut sections = vec![gate_section(FailedOn::Proposed, gates)];
+/// Gates failed on what the model proposes, before any review. `commented` is what the user has said of it
+/// while they ran.
+pub fn gates_failed(gates: &GateReport, commented: &Outcome, constraints: &[Constraint]) -> String {
+    let mut sections = Vec::new();
+    if !commented.files.is_empty() {
+        sections.push("The user has commented on your change while the gates ran:".into());
+        sections.extend(commented.files.iter().map(file_section));
+    }
+    sections.push(gate_section(FailedOn::Proposed, &gates.failed));
+    sections.extend(red_before_section(&gates.red_before));
     sections.push("Mend your change until the gates pass.".into());
     sections.extend(constraint_sections(constraints));
     sections.join("\n\n")
@@ -157,6 +192,22 @@ pub fn go_on(constraints: &[Constraint]) -> String {
     let mut sections = vec![own(words, 0)];
     sections.extend(constraint_sections(constraints));
     sections.join("\n\n")
+}
+
+/// What of an ended turn the user has taken back, for the model to read with the next prompt.
+pub fn undone(restored: &[RepoPath], left: &[RepoPath]) -> String {
+    let mut out = own(
+        "The user undid what that turn applied. These files are as they were before it; do not build on \
+         the undone changes.",
+        0,
+    );
+    restored.iter().for_each(|path| out.push_str(&format!("\n  {}", shown(path))));
+    if !left.is_empty() {
+        out.push_str("\n\n");
+        out.push_str(&own("In these files the user has changed the same lines since, and they stay:", 0));
+        left.iter().for_each(|path| out.push_str(&format!("\n  {}", shown(path))));
+    }
+    out
 }
 
 /// A prompt, after what the model has not yet been told of the turn before.
@@ -183,6 +234,11 @@ fn closing_words(closing: &Closing) -> String {
             let more = if *before { " more" } else { "" };
             format!("The turn ends here. Nothing{more} was applied: {why}. {ends}")
         }
+        Closing::Closed => {
+            "The turn ends here. The user closed this review of their own tree without changing it: the \
+             rejected changes are still in place."
+                .into()
+        }
     }
 }
 
@@ -195,13 +251,14 @@ fn own(words: &str, indent: usize) -> String {
 
 fn file_section(file: &FileResult) -> String {
     let mut out = format!("file: {}", shown(&file.path));
-    for (index, hunk) in file.hunks.iter().enumerate() {
+    for hunk in &file.hunks {
         let word = match hunk.decision {
             Decision::Accepted => "ACCEPTED",
             Decision::Rejected => "REJECTED",
             Decision::Undecided => "UNDECIDED",
+            Decision::Edited => "EDITED BY THE USER",
         };
-        out.push_str(&format!("\n  hunk {} ({}): {word}", index + 1, hunk.what));
+        out.push_str(&format!("\n  hunk {} ({}): {word}", hunk.number, hunk.what));
         if let (Decision::Rejected, Some(rationale)) = (hunk.decision, &hunk.rationale) {
             told(&mut out, "your rationale", rationale);
         }
@@ -270,6 +327,14 @@ fn gate_section(on: FailedOn, gates: &[GateFailure]) -> String {
         push_elided(&mut out, &plain.lines().collect::<Vec<_>>(), OUTPUT_ENDS);
     }
     out
+}
+
+fn red_before_section(gates: &[GateFailure]) -> Option<String> {
+    let line = |gate: &GateFailure| {
+        let (name, exit, seconds) = (&gate.name, gate.exit, gate.seconds);
+        own(&format!("gate {name} was red before this turn (exit {exit}, {seconds:.1} s); it holds up nothing."), 0)
+    };
+    (!gates.is_empty()).then(|| gates.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 /// Appends each of `lines`; where they are more than two ends, so many at each end and how many are left
@@ -346,7 +411,7 @@ fn aside_section(file: &FileReport, closing: &Closing) -> String {
                 "SET ASIDE AT APPLY: {first} {second} Redo your change against it, or explain why it no longer applies."
             )
         }
-        Closing::TurnEnds | Closing::NotApplied { .. } => {
+        Closing::TurnEnds | Closing::NotApplied { .. } | Closing::Closed => {
             format!("SET ASIDE AT APPLY: {first} It was not applied.")
         }
     };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Range,
     sync::Arc,
 };
 
@@ -9,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     constraint::Reproposal,
-    diff::{FileHunks, Hunk, Item, without},
+    diff::{FileHunks, Hunk, Item, split, without},
+    file::File,
     id::{CommentId, HunkId},
     message::{Decision, FileResult, HunkResult, Outcome},
     path::RepoPath,
@@ -60,9 +62,44 @@ pub struct Comment {
     pub place: Place,
 }
 
-/// An open review.
+/// What a review is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// What the round proposes.
+    Round,
+    /// All that the turn accepted, once more.
+    Accepted,
+    /// The user's own tree.
+    Tree,
+}
+
+/// A file as the user wrote it in the place of a proposed one. It decides all hunks of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edited {
+    /// It.
+    pub file: File,
+    /// What it changes of the accepted state.
+    pub hunks: Vec<Hunk>,
+    /// The lines of it that are not as proposed, from 0; where lines were only taken away, the empty range
+    /// there.
+    pub own: Vec<Range<usize>>,
+}
+
+/// An edited file and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedFile {
+    /// Where it lies.
+    pub path: RepoPath,
+    /// Where it lay in the state that is changed, where that is another place.
+    pub old_path: Option<RepoPath>,
+    /// It.
+    pub file: File,
+}
+
+/// A review.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Review {
+    subject: Subject,
     /// All that the model proposed, re-proposals too.
     proposed: Arc<Vec<FileHunks>>,
     /// What is asked about: the proposed hunks without the refused ones.
@@ -70,18 +107,21 @@ pub struct Review {
     /// What was refused before the review opened.
     refused: Vec<Reproposal>,
     verdicts: BTreeMap<HunkId, Verdict>,
+    edited: BTreeMap<RepoPath, Edited>,
     comments: Vec<Comment>,
 }
 
 impl Review {
     /// A review of `proposed` without the re-proposals in `refused`.
-    pub fn new(proposed: Vec<FileHunks>, refused: Vec<Reproposal>) -> Review {
+    pub fn new(subject: Subject, proposed: Vec<FileHunks>, refused: Vec<Reproposal>) -> Review {
         let proposed = Arc::new(proposed);
         let mut review = Review {
+            subject,
             files: proposed.clone(),
             proposed,
             refused: Vec::new(),
             verdicts: BTreeMap::new(),
+            edited: BTreeMap::new(),
             comments: Vec::new(),
         };
         review.set_refused(refused);
@@ -111,6 +151,29 @@ impl Review {
                 }
             }
         }
+    }
+
+    /// What it is of.
+    pub fn subject(&self) -> Subject {
+        self.subject
+    }
+
+    /// All that was proposed, with what was refused.
+    pub fn proposed(&self) -> &Arc<Vec<FileHunks>> {
+        &self.proposed
+    }
+
+    /// The user's own text of a file.
+    pub fn edited(&self, path: &RepoPath) -> Option<&Edited> {
+        self.edited.get(path)
+    }
+
+    /// The files that the user wrote, and their places.
+    pub fn edited_files(&self) -> impl Iterator<Item = (EditedFile, &Edited)> {
+        self.edited.iter().map(|(path, edited)| {
+            let old_path = self.hunks().find(|hunk| hunk.path == *path).and_then(|hunk| hunk.old_path.clone());
+            (EditedFile { path: path.clone(), old_path, file: edited.file.clone() }, edited)
+        })
     }
 
     /// The files that are asked about.
@@ -146,18 +209,28 @@ impl Review {
         self.comments.iter().filter(move |comment| comment.hunk == *hunk)
     }
 
-    /// Hunks without a verdict.
+    /// Hunks that nothing decides yet.
     pub fn undecided(&self) -> usize {
-        self.hunks().filter(|hunk| !self.verdicts.contains_key(&hunk.id)).count()
+        self.hunks().filter(|hunk| !self.is_decided(hunk)).count()
     }
 
-    /// Hunks with this verdict.
+    fn is_decided(&self, hunk: &Hunk) -> bool {
+        self.verdicts.contains_key(&hunk.id) || self.edited.contains_key(&hunk.path)
+    }
+
+    /// Hunks with this verdict, but for those that the user's own text decides.
     pub fn with_verdict(&self, verdict: Verdict) -> impl Iterator<Item = &Hunk> {
-        self.hunks().filter(move |hunk| self.verdict(&hunk.id) == Some(verdict))
+        self.hunks().filter(move |hunk| {
+            self.verdict(&hunk.id) == Some(verdict) && !self.edited.contains_key(&hunk.path)
+        })
     }
 
     pub(crate) fn hunk(&self, id: &HunkId) -> Option<&Hunk> {
         self.hunks().find(|hunk| hunk.id == *id)
+    }
+
+    pub(crate) fn file(&self, path: &RepoPath) -> Option<&FileHunks> {
+        self.files.iter().find(|file| file.path == *path)
     }
 
     pub(crate) fn decide(&mut self, hunk: HunkId, verdict: Option<Verdict>) {
@@ -170,7 +243,7 @@ impl Review {
     pub(crate) fn decide_rest(&mut self, verdict: Verdict, which: impl Fn(&Hunk) -> bool) {
         let rest: Vec<HunkId> = self
             .hunks()
-            .filter(|hunk| self.verdict(&hunk.id).is_none() && which(hunk))
+            .filter(|hunk| !self.is_decided(hunk) && which(hunk))
             .map(|hunk| hunk.id.clone())
             .collect();
         self.verdicts.extend(rest.into_iter().map(|hunk| (hunk, verdict)));
@@ -187,6 +260,91 @@ impl Review {
         self.comments.len() < before
     }
 
+    /// Puts the user's own text in a file's place, or withdraws it.
+    pub(crate) fn edit(&mut self, path: RepoPath, edited: Option<Edited>) {
+        match edited {
+            Some(edited) => self.edited.insert(path, edited),
+            None => self.edited.remove(&path),
+        };
+    }
+
+    /// Takes all of the user's own text back.
+    pub(crate) fn withdraw_edits(&mut self) {
+        self.edited.clear();
+    }
+
+    /// Splits a hunk at these rows. `None` where it cannot be split there.
+    pub(crate) fn split(&mut self, hunk: &HunkId, at: &[usize]) -> Option<()> {
+        let mut proposed = (*self.proposed).clone();
+        let file = proposed.iter_mut().find(|file| file.hunks.iter().any(|own| own.id == *hunk))?;
+        let place = file.hunks.iter().position(|own| own.id == *hunk)?;
+        let mut parts = split(&file.hunks[place], at)?;
+        let mut taken: BTreeSet<HunkId> =
+            file.hunks.iter().map(|own| own.id.clone()).filter(|own| own != hunk).collect();
+        for part in &mut parts {
+            let content = part.content().to_owned();
+            let mut number = 0;
+            while !taken.insert(part.id.clone()) {
+                number += 1;
+                part.id = HunkId(format!("{content}-{number}"));
+            }
+        }
+        let names: Vec<HunkId> = parts.iter().map(|part| part.id.clone()).collect();
+        file.hunks.splice(place..=place, parts);
+        self.proposed = Arc::new(proposed);
+        self.verdicts.remove(hunk);
+        self.set_refused(self.refused.clone());
+        self.rehome(hunk, |own| names.contains(&own.id));
+        Some(())
+    }
+
+    /// Gives the comments on a hunk that is gone to the first of `heirs` that has their line, or else to
+    /// the first.
+    fn rehome(&mut self, gone: &HunkId, heirs: impl Fn(&Hunk) -> bool) {
+        let files = self.files.clone();
+        let heirs: Vec<&Hunk> = files.iter().flat_map(|file| &file.hunks).filter(|hunk| heirs(hunk)).collect();
+        for comment in self.comments.iter_mut().filter(|comment| comment.hunk == *gone) {
+            let has_line = |hunk: &&&Hunk| match comment.place {
+                Place::Hunk => true,
+                Place::Line { side, line } => hunk.has_line(side, line as usize),
+            };
+            match heirs.iter().find(has_line) {
+                Some(heir) => comment.hunk = heir.id.clone(),
+                None => {
+                    comment.place = Place::Hunk;
+                    if let Some(heir) = heirs.first() {
+                        comment.hunk = heir.id.clone();
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same review after the state that it is compared with has lost a hunk: `proposed` is the new
+    /// difference. The hunks that come back are rejected; verdicts, comments and edits stay.
+    pub(crate) fn with_taken_back(&self, taken: &Hunk, proposed: Vec<FileHunks>) -> Review {
+        let refused: Vec<Reproposal> = {
+            let still = |id: &HunkId| proposed.iter().any(|file| file.hunks.iter().any(|own| own.id == *id));
+            self.refused.iter().filter(|refused| still(&refused.hunk)).cloned().collect()
+        };
+        let mut review = Review::new(self.subject, proposed, refused);
+        review.edited = self.edited.clone();
+        review.comments = self.comments.clone();
+        let known: BTreeSet<&HunkId> = self.hunks().map(|hunk| &hunk.id).collect();
+        let files = review.files.clone();
+        for hunk in files.iter().flat_map(|file| &file.hunks) {
+            if known.contains(&hunk.id) {
+                review.decide(hunk.id.clone(), self.verdict(&hunk.id));
+            } else if hunk.changed_lines() == taken.changed_lines() && same_kind(hunk, taken) {
+                review.decide(hunk.id.clone(), Some(Verdict::Rejected));
+            }
+        }
+        for hunk in self.hunks().filter(|hunk| review.hunk(&hunk.id).is_none()).cloned().collect::<Vec<_>>() {
+            review.rehome(&hunk.id, |heir| heir.path == hunk.path);
+        }
+        review
+    }
+
     /// Puts a refused hunk into the review. Returns its re-proposal, or `None` where there is none.
     pub(crate) fn ask_about(&mut self, hunk: &HunkId) -> Option<Reproposal> {
         let at = self.refused.iter().position(|refused| refused.hunk == *hunk)?;
@@ -198,20 +356,35 @@ impl Review {
 
     /// The result as the model is told it.
     pub(crate) fn outcome(&self) -> Outcome {
+        self.outcome_of(|_| true)
+    }
+
+    /// What is told of the hunks that the user has commented on, before the review is finished.
+    pub(crate) fn commented(&self) -> Outcome {
+        let mut outcome = self.outcome_of(|hunk| self.comments_on(&hunk.id).next().is_some());
+        outcome.files.retain(|file| !file.hunks.is_empty());
+        for file in &mut outcome.files {
+            file.reproposed.clear();
+        }
+        outcome
+    }
+
+    fn outcome_of(&self, told: impl Fn(&Hunk) -> bool) -> Outcome {
         let mut files: Vec<FileResult> = Vec::new();
         for file in self.proposed.iter() {
-            let asked = self.files.iter().find(|own| own.path == file.path);
-            let hunks =
-                asked.map(|own| own.hunks.as_slice()).unwrap_or_default().iter().map(|hunk| HunkResult {
-                    what: hunk.what(),
-                    decision: match self.verdict(&hunk.id) {
-                        Some(Verdict::Accepted) => Decision::Accepted,
-                        Some(Verdict::Rejected) => Decision::Rejected,
-                        None => Decision::Undecided,
-                    },
-                    rationale: hunk.rationale.clone(),
-                    comments: self.comments_on(&hunk.id).cloned().collect(),
-                });
+            let hunks = self.file(&file.path).map(|own| own.hunks.as_slice()).unwrap_or_default();
+            let hunks = hunks.iter().zip(1..).filter(|(hunk, _)| told(hunk)).map(|(hunk, number)| HunkResult {
+                number,
+                what: hunk.what(),
+                decision: match self.verdict(&hunk.id) {
+                    _ if self.edited.contains_key(&hunk.path) => Decision::Edited,
+                    Some(Verdict::Accepted) => Decision::Accepted,
+                    Some(Verdict::Rejected) => Decision::Rejected,
+                    None => Decision::Undecided,
+                },
+                rationale: hunk.rationale.clone(),
+                comments: self.comments_on(&hunk.id).cloned().collect(),
+            });
             let reproposed =
                 self.refused().filter(|(_, hunk)| hunk.path == file.path).map(|(_, hunk)| hunk.what());
             files.push(FileResult {
@@ -244,6 +417,10 @@ impl Hunk {
         };
         lines.contains(&line)
     }
+}
+
+fn same_kind(one: &Hunk, other: &Hunk) -> bool {
+    std::mem::discriminant(&one.item) == std::mem::discriminant(&other.item)
 }
 
 /// Why *Accept all* leaves a file out, where it does: it runs on the user's machine, or says what does.

@@ -3,30 +3,37 @@
 //! ```text
 //! phase          input            next
 //! -------------  ---------------  -----------------------------------------------------------------
-//! Snapshot       Begun            Model (round 1, attempt 1)
+//! Snapshot       Begun            Setup, where there is one; else Model (round 1, attempt 1)
+//!                TreeRead         Review of the user's own tree
+//!                Interrupt        Snapshot, and the turn is over
+//! Setup          SetUp            done: Model;  failed: Held (setup);  stopped: settle
+//!                Interrupt        Setup, stopping: SetUp follows, and the turn is over
 //! Model          ModelStopped     Reading
 //!                Interrupt        Model, stopping: ModelStopped follows, and the turn is over
 //!                Restarted        Held (cut off)
 //! Held           Resume Continue  what was held, asked or run again (Model: the next attempt)
 //!                Resume Review    Model: Reading.  Gates, Screening, Composing: Review
+//!                Resume Skip      Setup: Model
 //!                Resume Discard   AcceptedGates: Red.  Apply: Ended.  else settle: what was accepted
 //!                                 earlier is applied
 //! Reading        Read             screened: nothing re-proposed -> tested, else Screening
 //!                Interrupt        Reading, and the turn is over (Screening too)
 //! Screening      Composed         tested
 //! (tested)                        no hunk left -> settle;  tree not seen -> Gates;  else Review
-//! Gates          GatesRan         red, attempts left, not declining -> Model (next attempt)
+//! Gates          Comment Uncomment    Gates
+//!                GatesRan         red, attempts left, not declining -> Model (next attempt)
 //!                                 red, attempts used up, base not seen -> Gates (on the base)
 //!                                 else Review
 //!                Interrupt        Review, once the gates have stopped
-//! Review         Decide Comment Uncomment Ask Lift    Review
-//!                Finish           Composing
+//! Review         Decide Split Edit Comment Uncomment Ask TakenBack    Review
+//!                Finish           Composing; a review of the user's own tree that takes nothing out: Ended
 //! Composing      Composed         tree not seen -> AcceptedGates, else settle
 //! AcceptedGates  GatesRan         red, base not seen -> AcceptedGates (on the base), else settle
 //!                Interrupt        Red, once the gates have stopped
 //! (settle)                        not over and something to answer -> Model (round + 1)
 //!                                 red -> Red;  accepted = base -> Ended;  else Apply
-//! Red            Choose           Apply, AcceptedGates or Ended
+//! Red            Choose           Apply, Reopening, AcceptedGates or Ended
+//! Reopening      Reopened         Review of all that was accepted
 //! Apply          Applied          set aside and not over -> Model (round + 1), else Ended
 //! Ended                           nothing
 //! ```
@@ -36,27 +43,39 @@
 //! in every phase. Any other input is [`Refused`] and changes nothing.
 //!
 //! The turn is **over** when no round may follow: it was interrupted, the floor was reached, the
-//! round was refused whole, the review was stopped, the model failed and the user ended it, or the
-//! rounds are used up.
+//! round was refused whole, the review was stopped, the model failed and the user ended it, a red state
+//! is to be applied anyway, the rounds are used up, or no model takes part: the turn is a review of the
+//! user's own tree.
 
+mod effect;
 mod ending;
+mod input;
+mod reviewing;
+mod settle;
 mod step;
 
+pub use effect::{Effect, GateTarget, Index, TakenOut, Tally};
 pub use ending::{Ending, EndingKind};
+pub use input::{
+    Finish, GateResult, GateRun, Input, RedChoice, Refused, Resume, SetupResult, Written,
+};
 pub use step::step;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     apply::FileReport,
-    constraint::Constraint,
-    diff::{FileHunks, Hunk},
-    id::{CommentId, ConstraintId, HunkId, RoundNo, TreeId},
+    constraint::{Constraint, Reproposal},
+    diff::Hunk,
+    id::{ConstraintId, RoundNo, TreeId},
     message::Outcome,
     path::RepoPath,
-    review::{Comment, Review, Verdict},
+    review::Review,
 };
 
 /// What holds for a whole turn: taken from the settings at its start.
@@ -64,6 +83,10 @@ use crate::{
 pub struct Settings {
     /// The gates that may run, in order. Those that the user has not agreed to are not among them.
     pub gates: Vec<String>,
+    /// What sets a new worktree up, for the platform's shell, where there is such a thing and the user has
+    /// agreed to it.
+    #[serde(default)]
+    pub setup: Option<String>,
     /// Model stops per round.
     pub attempts: u32,
     /// Rounds per turn.
@@ -76,263 +99,20 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { gates: Vec::new(), attempts: 3, max_rounds: 8, threshold: 0.8, floor: 2 }
+        Settings { gates: Vec::new(), setup: None, attempts: 3, max_rounds: 8, threshold: 0.8, floor: 2 }
     }
 }
 
-/// What comes into a turn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Input {
-    /// The user's tree is recorded and the worktree holds it.
-    Begun {
-        /// The base.
-        base: TreeId,
-    },
-    /// The model stopped, by itself or because it was stopped.
-    ModelStopped {
-        /// Its closing words.
-        words: String,
-    },
-    /// What the phase waits for could not be done.
-    Failed {
-        /// In words for the user.
-        reason: String,
-    },
-    /// The worktree was read, and compared with the accepted state.
-    Read {
-        /// What it holds.
-        tree: TreeId,
-        /// The difference, with rationales.
-        files: Vec<FileHunks>,
-        /// Files written under an ignored path.
-        ignored: Vec<RepoPath>,
-    },
-    /// The worktree holds the composed state.
-    Composed {
-        /// It.
-        tree: TreeId,
-    },
-    /// Gates have run.
-    GatesRan {
-        /// On which tree.
-        tree: TreeId,
-        /// One for each gate asked for.
-        runs: Vec<GateRun>,
-    },
-    /// The user gives or clears a verdict.
-    Decide {
-        /// The hunk.
-        hunk: HunkId,
-        /// The verdict.
-        verdict: Option<Verdict>,
-    },
-    /// The user comments.
-    Comment(Comment),
-    /// The user takes a comment back.
-    Uncomment(CommentId),
-    /// The user wants to be asked about a refused re-proposal.
-    Ask(HunkId),
-    /// The user lifts a constraint.
-    Lift(ConstraintId),
-    /// The user finishes the review.
-    Finish(Finish),
-    /// The user chooses what becomes of a red state.
-    Choose(RedChoice),
-    /// Accepted hunks were written.
-    Applied {
-        /// File by file.
-        files: Vec<FileReport>,
-        /// The user's tree afterwards, which the worktree now holds: the new base.
-        base: TreeId,
-    },
-    /// The user stops model or gates.
-    Interrupt,
-    /// The user goes on with a held turn.
-    Resume(Resume),
-    /// The program was started anew, and knows only what was logged.
-    Restarted,
-}
-
-/// How a review is finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Finish {
-    /// Every hunk has a verdict.
-    Decided,
-    /// What has none is accepted, but for what runs on the user's machine.
-    AcceptAll,
-    /// `q` on the brief: the round is refused whole.
-    RefuseAll,
-    /// `q` in the middle: what has none is rejected.
-    RefuseRest,
-    /// Esc: the review stops partway.
-    Stop,
-}
-
-/// How a held turn goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Resume {
-    /// What was held is tried again.
-    Continue,
-    /// What is there is reviewed.
-    Review,
-    /// The turn ends; what was accepted before is gated and applied.
-    Discard,
-}
-
-/// What becomes of a red accepted state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RedChoice {
-    /// It is written all the same.
-    ApplyAnyway,
-    /// Its gates run again.
-    RunAgain,
-    /// Nothing is written.
-    Discard,
-}
-
-/// One gate's run on one tree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GateRun {
-    /// The gate.
-    pub name: String,
-    /// What came of it.
-    pub result: GateResult,
-    /// How long it took.
-    pub seconds: f64,
-    /// What it printed.
-    pub output: String,
-}
-
-/// What came of a gate.
+/// What opens a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum GateResult {
-    /// Exit 0.
-    Green,
-    /// Another exit.
-    Red {
-        /// It.
-        exit: i32,
+pub enum Opening {
+    /// The model is given this message.
+    Prompt(String),
+    /// The user reviews their own tree, against this revision or else HEAD. No model takes part.
+    Tree {
+        /// As git names it.
+        rev: Option<String>,
     },
-    /// It could not be started, was not found, or ran out of time: never the model's fault.
-    CouldNotRun {
-        /// In words for the user.
-        reason: String,
-    },
-    /// The user stopped it.
-    Stopped,
-}
-
-/// The state that gates run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum GateTarget {
-    /// What the model proposes, screened.
-    Proposed,
-    /// What was accepted.
-    Accepted,
-    /// The base.
-    Base,
-}
-
-/// What is to be done. An effect that names an input is answered by it, or by [`Input::Failed`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Record the user's tree, and make the worktree hold it: [`Input::Begun`].
-    Begin,
-    /// Give the model this message: [`Input::ModelStopped`].
-    AskModel {
-        /// Whole and exact.
-        message: String,
-    },
-    /// Stop the model at once.
-    StopModel,
-    /// Read the worktree, and compare it with the accepted state: [`Input::Read`].
-    ReadWorktree {
-        /// The accepted state.
-        accepted: TreeId,
-    },
-    /// Make the worktree hold `onto` with these hunks of its diff: [`Input::Composed`].
-    Compose {
-        /// The state they change.
-        onto: TreeId,
-        /// The hunks, in the order of the review.
-        hunks: Vec<Hunk>,
-    },
-    /// Run these gates on this tree: [`Input::GatesRan`].
-    RunGates {
-        /// What the tree is.
-        on: GateTarget,
-        /// It.
-        tree: TreeId,
-        /// The gates.
-        names: Vec<String>,
-    },
-    /// Stop the gates at once.
-    StopGates,
-    /// Tell the user that a review is ready.
-    OpenReview {
-        /// Hunks to decide.
-        hunks: usize,
-    },
-    /// Write the difference into the user's tree: [`Input::Applied`].
-    Apply {
-        /// The base.
-        base: TreeId,
-        /// The accepted state.
-        accepted: TreeId,
-    },
-    /// Keep this for the model to read before the next prompt.
-    TellNext {
-        /// Whole and exact.
-        message: String,
-    },
-    /// A review was finished.
-    Reviewed(Tally),
-    /// The turn has ended.
-    End(Ending),
-}
-
-/// What came of a review, in numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tally {
-    /// Hunks accepted.
-    pub accepted: usize,
-    /// Hunks rejected by the user.
-    pub rejected: usize,
-    /// Hunks not reached.
-    pub undecided: usize,
-    /// Comments.
-    pub comments: usize,
-    /// Re-proposals refused before it.
-    pub reproposed: usize,
-}
-
-/// Why an input changed nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// The hunk, comment or constraint is not of the present review.
-    #[error("that is no longer part of the review; it has changed since")]
-    Stale,
-    /// Hunks have no verdict.
-    #[error("{count} hunks have no verdict yet")]
-    Undecided {
-        /// How many.
-        count: usize,
-    },
-    /// The hunk cannot be part of an accepted state.
-    #[error("it cannot be accepted: {reason}")]
-    Unacceptable {
-        /// Why, in words for the user.
-        reason: &'static str,
-    },
-    /// A comment names a line that its hunk does not have.
-    #[error("the hunk has no line {line}")]
-    NoSuchLine {
-        /// The line.
-        line: u32,
-    },
-    /// The input does not fit the phase.
-    #[error("that cannot be done now")]
-    NotNow,
 }
 
 /// Where a turn is.
@@ -340,6 +120,8 @@ pub enum Refused {
 pub enum Phase {
     /// The user's tree is being recorded.
     Snapshot,
+    /// The worktree is being set up.
+    Setup,
     /// The model works.
     Model,
     /// The turn waits for the user's word on a failure.
@@ -370,6 +152,8 @@ pub enum Phase {
     AcceptedGates(GateTarget),
     /// The accepted state is red, and the user chooses.
     Red,
+    /// All that was accepted is being compared with the base, to be reviewed once more.
+    Reopening,
     /// Accepted hunks are being written.
     Apply,
     /// The turn has ended.
@@ -388,12 +172,17 @@ pub struct Held {
 }
 
 /// How a turn came to be held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Something failed.
     Failed,
     /// The program was stopped.
     CutOff,
+    /// The worktree could not be set up.
+    Setup {
+        /// What the command printed.
+        output: String,
+    },
 }
 
 /// Why no round may follow.
@@ -414,6 +203,10 @@ pub enum Over {
     },
     /// Something is to be answered, and there is no round left.
     OutOfRounds,
+    /// What is accepted is applied, although a gate is red.
+    Anyway,
+    /// No model takes part: it is a review of the user's own tree.
+    OwnTree,
 }
 
 /// Why what was accepted is not applied.
@@ -444,6 +237,7 @@ impl std::fmt::Display for Unapplied {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     settings: Settings,
+    opening: Opening,
     /// What the model was last told, or is told first.
     asked: String,
     phase: Phase,
@@ -466,8 +260,13 @@ pub struct Turn {
     reproposals: u32,
     /// Constraints already counted in this round.
     counted: BTreeSet<ConstraintId>,
+    /// What was refused in earlier attempts of this round.
+    refused_earlier: Vec<(Reproposal, Hunk)>,
     /// What reviews accepted since the base was taken: hunks by file.
     accepted_so_far: BTreeMap<RepoPath, u32>,
+    /// Lines of the accepted state that the user wrote, from 0; where they only took some away, the empty
+    /// range there.
+    own_lines: BTreeMap<RepoPath, Vec<Range<usize>>>,
     over: BTreeSet<Over>,
     /// Results by tree.
     results: BTreeMap<TreeId, Vec<GateRun>>,
@@ -475,25 +274,45 @@ pub struct Turn {
     red_before: BTreeSet<String>,
     /// Gates that were run on the base.
     run_on_base: BTreeSet<String>,
+    /// Of the gates that are red on the base too, those that the model has not been told of.
+    untold_red_before: BTreeSet<String>,
     /// The latest gate results, for the status bar.
     latest: Vec<GateRun>,
     /// The result of the latest review that the model has not been told.
-    untold: Option<Outcome>,
+    untold: Option<Untold>,
     applied: Vec<FileReport>,
+    /// What each apply wrote, in order.
+    written: Vec<Written>,
+    /// The gates that are red on what the user wanted applied anyway.
+    anyway: Vec<String>,
+}
+
+/// The result of a review that the model has not been told.
+#[derive(Clone, Debug, PartialEq)]
+struct Untold {
+    outcome: Outcome,
+    /// Whether something in it asks the model for an answer.
+    wants_answer: bool,
 }
 
 impl Turn {
     /// A turn that opens with `opening`, and the effect that starts it.
-    pub fn start(settings: Settings, opening: String) -> (Turn, Vec<Effect>) {
+    pub fn start(settings: Settings, opening: Opening) -> (Turn, Vec<Effect>) {
+        let nothing = TreeId(String::new());
+        let (asked, over) = match &opening {
+            Opening::Prompt(message) => (message.clone(), BTreeSet::new()),
+            Opening::Tree { .. } => (String::new(), BTreeSet::from([Over::OwnTree])),
+        };
         let turn = Turn {
             settings,
-            asked: opening,
+            opening,
+            asked,
             phase: Phase::Snapshot,
-            base: TreeId(String::new()),
-            accepted: TreeId(String::new()),
+            base: nothing.clone(),
+            accepted: nothing.clone(),
             round: RoundNo::FIRST,
             attempt: 1,
-            asked_on: TreeId(String::new()),
+            asked_on: nothing,
             asked_for_gate: false,
             declined: false,
             words: String::new(),
@@ -501,16 +320,22 @@ impl Turn {
             constraints: Vec::new(),
             reproposals: 0,
             counted: BTreeSet::new(),
+            refused_earlier: Vec::new(),
             accepted_so_far: BTreeMap::new(),
-            over: BTreeSet::new(),
+            own_lines: BTreeMap::new(),
+            over,
             results: BTreeMap::new(),
             red_before: BTreeSet::new(),
             run_on_base: BTreeSet::new(),
+            untold_red_before: BTreeSet::new(),
             latest: Vec::new(),
             untold: None,
             applied: Vec::new(),
+            written: Vec::new(),
+            anyway: Vec::new(),
         };
-        (turn, vec![Effect::Begin])
+        let effects = turn.effects_awaited();
+        (turn, effects)
     }
 
     /// What holds for the turn.
@@ -583,12 +408,29 @@ impl Turn {
         &self.applied
     }
 
-    /// The open review.
+    /// The review that can be read: the open one, or the one that opens after the gates.
     pub fn review(&self) -> Option<&Review> {
         match &self.phase {
-            Phase::Review(review) => Some(review),
+            Phase::Review(review) | Phase::Gates { review, .. } => Some(review),
             _ => None,
         }
+    }
+
+    /// Re-proposals that were refused in earlier attempts of the round, and are no part of the review.
+    pub fn refused_earlier(&self) -> &[(Reproposal, Hunk)] {
+        &self.refused_earlier
+    }
+
+    /// Whether `hunk`, of the open review, changes lines that the user wrote in an earlier round.
+    pub fn changes_own_lines(&self, hunk: &Hunk) -> bool {
+        let own = self.own_lines.get(hunk.source()).map(Vec::as_slice).unwrap_or_default();
+        hunk.edits().iter().any(|edit| {
+            let lines = edit.old_range();
+            own.iter().any(|own| match own.is_empty() || lines.is_empty() {
+                true => lines.start <= own.end && own.start <= lines.end,
+                false => lines.start < own.end && own.start < lines.end,
+            })
+        })
     }
 
     /// Whether the user interrupted.

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Over, Turn, Unapplied};
+use super::{Over, Turn, Unapplied, Written};
 use crate::path::RepoPath;
 
 /// How a turn ended.
@@ -16,6 +16,12 @@ pub struct Ending {
     pub reproposals: u32,
     /// Rounds.
     pub rounds: u32,
+    /// What each apply wrote, in order: an undo takes it back.
+    #[serde(default)]
+    pub written: Vec<Written>,
+    /// The gates that are red on what was applied anyway.
+    #[serde(default)]
+    pub anyway: Vec<String>,
 }
 
 /// The kinds of ending. Where several fit, the first of them in this order holds.
@@ -47,6 +53,8 @@ pub enum EndingKind {
     NothingApplied,
     /// Nothing was proposed.
     Answered,
+    /// The user reviewed their own tree.
+    Reviewed,
 }
 
 impl Turn {
@@ -81,11 +89,20 @@ impl Turn {
                 EndingKind::Stopped { undecided: *undecided }
             }
             (Some(Over::OutOfRounds), _) => EndingKind::OutOfRounds,
+            (Some(Over::OwnTree), _) => EndingKind::Reviewed,
             _ if !applied.is_empty() => EndingKind::Applied,
             _ if !set_aside.is_empty() || !self.constraints.is_empty() => EndingKind::NothingApplied,
             _ => EndingKind::Answered,
         };
-        Ending { kind, applied, set_aside, reproposals: self.reproposals, rounds: self.round.0 }
+        Ending {
+            kind,
+            applied,
+            set_aside,
+            reproposals: self.reproposals,
+            rounds: self.round.0,
+            written: self.written.clone(),
+            anyway: self.anyway.clone(),
+        }
     }
 }
 
@@ -111,7 +128,16 @@ impl Ending {
             EndingKind::Applied => applied,
             EndingKind::NothingApplied => "Nothing applied".into(),
             EndingKind::Answered => "Answered, nothing was changed".into(),
+            EndingKind::Reviewed if hunks == 0 => "Reviewed, nothing taken out".into(),
+            EndingKind::Reviewed => {
+                let files = count(self.applied.len() as u32, "file");
+                format!("Reviewed. Took {} out of {files}", count(hunks, "hunk"))
+            }
         };
+        if !self.anyway.is_empty() && hunks > 0 {
+            let (gates, noun) = (self.anyway.join(", "), if self.anyway.len() == 1 { "gate" } else { "gates" });
+            line.push_str(&format!(", although {noun} {gates} failed"));
+        }
         if !self.set_aside.is_empty() {
             let hunks: u32 = self.set_aside.iter().map(|(_, hunks)| hunks).sum();
             let files: Vec<String> = self.set_aside.iter().map(|(path, _)| path.display()).collect();
