@@ -369,7 +369,9 @@ fn digest(path: &RepoPath, item: &Item, old_lines: &[&[u8]]) -> HunkId {
     HunkId(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
-pub fn split_rows(_h: &Hunk) -> Vec<usize> { vec![] }
+pub fn split_rows(_h: &Hunk) -> Vec<usize> {
+    vec![]
+}
 pub fn split(_hunk: &Hunk, _at: &[usize]) -> Option<Vec<Hunk>> {
     None
 }

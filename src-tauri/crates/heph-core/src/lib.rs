@@ -20,7 +20,9 @@ pub mod diff;
 pub mod file;
 pub mod id;
 pub mod message;
+pub mod patch;
 pub mod path;
+
 pub mod rationale;
 pub mod refusal;
 pub mod review;

@@ -332,7 +332,12 @@ fn gate_section(on: FailedOn, gates: &[GateFailure]) -> String {
 fn red_before_section(gates: &[GateFailure]) -> Option<String> {
     let line = |gate: &GateFailure| {
         let (name, exit, seconds) = (&gate.name, gate.exit, gate.seconds);
-        own(&format!("gate {name} was red before this turn (exit {exit}, {seconds:.1} s); it holds up nothing."), 0)
+        own(
+            &format!(
+                "gate {name} was red before this turn (exit {exit}, {seconds:.1} s); it holds up nothing."
+            ),
+            0,
+        )
     };
     (!gates.is_empty()).then(|| gates.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

@@ -171,7 +171,8 @@ impl Review {
     /// The files that the user wrote, and their places.
     pub fn edited_files(&self) -> impl Iterator<Item = (EditedFile, &Edited)> {
         self.edited.iter().map(|(path, edited)| {
-            let old_path = self.hunks().find(|hunk| hunk.path == *path).and_then(|hunk| hunk.old_path.clone());
+            let old_path =
+                self.hunks().find(|hunk| hunk.path == *path).and_then(|hunk| hunk.old_path.clone());
             (EditedFile { path: path.clone(), old_path, file: edited.file.clone() }, edited)
         })
     }
@@ -302,7 +303,8 @@ impl Review {
     /// the first.
     fn rehome(&mut self, gone: &HunkId, heirs: impl Fn(&Hunk) -> bool) {
         let files = self.files.clone();
-        let heirs: Vec<&Hunk> = files.iter().flat_map(|file| &file.hunks).filter(|hunk| heirs(hunk)).collect();
+        let heirs: Vec<&Hunk> =
+            files.iter().flat_map(|file| &file.hunks).filter(|hunk| heirs(hunk)).collect();
         for comment in self.comments.iter_mut().filter(|comment| comment.hunk == *gone) {
             let has_line = |hunk: &&&Hunk| match comment.place {
                 Place::Hunk => true,
@@ -373,18 +375,19 @@ impl Review {
         let mut files: Vec<FileResult> = Vec::new();
         for file in self.proposed.iter() {
             let hunks = self.file(&file.path).map(|own| own.hunks.as_slice()).unwrap_or_default();
-            let hunks = hunks.iter().zip(1..).filter(|(hunk, _)| told(hunk)).map(|(hunk, number)| HunkResult {
-                number,
-                what: hunk.what(),
-                decision: match self.verdict(&hunk.id) {
-                    _ if self.edited.contains_key(&hunk.path) => Decision::Edited,
-                    Some(Verdict::Accepted) => Decision::Accepted,
-                    Some(Verdict::Rejected) => Decision::Rejected,
-                    None => Decision::Undecided,
-                },
-                rationale: hunk.rationale.clone(),
-                comments: self.comments_on(&hunk.id).cloned().collect(),
-            });
+            let hunks =
+                hunks.iter().zip(1..).filter(|(hunk, _)| told(hunk)).map(|(hunk, number)| HunkResult {
+                    number,
+                    what: hunk.what(),
+                    decision: match self.verdict(&hunk.id) {
+                        _ if self.edited.contains_key(&hunk.path) => Decision::Edited,
+                        Some(Verdict::Accepted) => Decision::Accepted,
+                        Some(Verdict::Rejected) => Decision::Rejected,
+                        None => Decision::Undecided,
+                    },
+                    rationale: hunk.rationale.clone(),
+                    comments: self.comments_on(&hunk.id).cloned().collect(),
+                });
             let reproposed =
                 self.refused().filter(|(_, hunk)| hunk.path == file.path).map(|(_, hunk)| hunk.what());
             files.push(FileResult {

@@ -56,9 +56,7 @@ mod step;
 
 pub use effect::{Effect, GateTarget, Index, TakenOut, Tally};
 pub use ending::{Ending, EndingKind};
-pub use input::{
-    Finish, GateResult, GateRun, Input, RedChoice, Refused, Resume, SetupResult, Written,
-};
+pub use input::{Finish, GateResult, GateRun, Input, RedChoice, Refused, Resume, SetupResult, Written};
 pub use step::step;
 
 use std::{

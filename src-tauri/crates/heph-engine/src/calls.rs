@@ -6,7 +6,7 @@ use heph_core::{
     id::{CommentId, ConstraintId, HunkId},
     path::RepoPath,
     review::{self, Comment, Place, Verdict},
-    turn::{self, Input, Turn},
+    turn::{self, Input, Opening, Turn},
 };
 use heph_git::PrivateRepo;
 use heph_wire::*;
@@ -20,6 +20,7 @@ use crate::{
     rows::Sides,
     run::{Loop, SkipLast, now},
     session::{Latest, Session},
+    settings::Gate,
     view::{self, WithRows},
 };
 
@@ -33,6 +34,13 @@ enum Answer {
 
 impl Loop {
     pub(crate) fn answer(&mut self, method: &str, params: Value, reply: Reply) {
+        // Its answer comes with an event, since what it does changes the session.
+        if method == TurnUndo::NAME {
+            return match params_of::<TurnUndo>(params) {
+                Ok(params) => self.turn_undo(params, reply),
+                Err(error) => drop(reply.send(Err(error))),
+            };
+        }
         match self.dispatch(method, params) {
             Answer::Now(answer) => drop(reply.send(answer)),
             Answer::Later(work) => drop(self.tasks.spawn_blocking(move || reply.send(work()))),
@@ -60,12 +68,7 @@ impl Loop {
                     Resume::Continue => turn::Resume::Continue,
                     Resume::Review => turn::Resume::Review,
                     Resume::Discard => turn::Resume::Discard,
-                    Resume::Skip => {
-                        return Err(CallError::new(
-                            ErrorKind::Refused,
-                            "That cannot be done now. Nothing was changed.",
-                        ));
-                    }
+                    Resume::Skip => turn::Resume::Skip,
                 };
                 me.give(&it.session, Input::Resume(how)).map(|_| Empty {})
             }),
@@ -82,6 +85,16 @@ impl Loop {
             ReviewUncomment::NAME => self.at_once::<ReviewUncomment>(params, |me, it| {
                 me.revise(&it.session, Input::Uncomment(CommentId(it.comment)))
             }),
+            ReviewSplit::NAME => self.at_once::<ReviewSplit>(params, |me, it| me.review_split(it)),
+            ReviewFile::NAME => self.at_once::<ReviewFile>(params, |me, it| me.review_file(it)),
+            ReviewEdit::NAME => self.at_once::<ReviewEdit>(params, |me, it| me.review_edit(it)),
+            ReviewEditOutside::NAME => {
+                self.at_once::<ReviewEditOutside>(params, |me, it| me.review_edit_outside(it))
+            }
+            ReviewAccepted::NAME => self.later::<ReviewAccepted>(params, |me, it| me.review_accepted(it)),
+            ReviewTakeBack::NAME => self.at_once::<ReviewTakeBack>(params, |me, it| me.review_take_back(it)),
+            ReviewOpen::NAME => self.at_once::<ReviewOpen>(params, |me, it| me.review_open(it)),
+            TurnSetAside::NAME => self.at_once::<TurnSetAside>(params, |me, it| me.turn_set_aside(it)),
             ReviewFinish::NAME => self.at_once::<ReviewFinish>(params, |me, it| {
                 let how = match it.how {
                     Finish::Finish => turn::Finish::Decided,
@@ -89,12 +102,7 @@ impl Loop {
                     Finish::RefuseAll => turn::Finish::RefuseAll,
                     Finish::RefuseRest => turn::Finish::RefuseRest,
                     Finish::Stop => turn::Finish::Stop,
-                    Finish::ApplyAnyway => {
-                        return Err(CallError::new(
-                            ErrorKind::Refused,
-                            "That cannot be done now. Nothing was changed.",
-                        ));
-                    }
+                    Finish::ApplyAnyway => turn::Finish::ApplyAnyway,
                 };
                 me.give(&it.session, Input::Finish(how)).map(|_| Empty {})
             }),
@@ -110,12 +118,7 @@ impl Loop {
                     RedChoice::ApplyAnyway => turn::RedChoice::ApplyAnyway,
                     RedChoice::RunAgain => turn::RedChoice::RunAgain,
                     RedChoice::Discard => turn::RedChoice::Discard,
-                    RedChoice::Edit => {
-                        return Err(CallError::new(
-                            ErrorKind::Refused,
-                            "That cannot be done now. Nothing was changed.",
-                        ));
-                    }
+                    RedChoice::Edit => turn::RedChoice::Edit,
                 };
                 me.give(&it.session, Input::Choose(choice)).map(|_| Empty {})
             }),
@@ -240,9 +243,22 @@ impl Loop {
             let agent = self.new_agent(id, SkipLast::No)?;
             self.session(id)?.agent = Some(agent);
         }
+        let opening = self.session(id)?.opening(prompt);
+        self.open(id, settings, gates, opening, prompt)
+    }
+
+    /// Opens a turn; `typed` is what the user typed for it.
+    pub(crate) fn open(
+        &mut self,
+        id: &str,
+        settings: turn::Settings,
+        gates: Vec<Gate>,
+        opening: Opening,
+        typed: &str,
+    ) -> Result<StartedTurn, CallError> {
         let Loop { store, sessions, .. } = self;
         let session = sessions.get_mut(id).ok_or_else(|| internal("the session is gone"))?;
-        let effects = session.open_turn(store, settings, gates, prompt, now()).map_err(internal)?;
+        let effects = session.open_turn(store, settings, gates, opening, typed, now()).map_err(internal)?;
         let (turn, revision) = (session.latest.number(), session.revision);
         self.notify_phase(id);
         self.notify(Notification::SessionChanged { session: id.to_owned(), revision });
@@ -313,7 +329,7 @@ impl Loop {
 }
 
 /// The part of an answer that a task gives.
-type Rest<T> = Box<dyn FnOnce() -> Result<T, CallError> + Send>;
+pub(crate) type Rest<T> = Box<dyn FnOnce() -> Result<T, CallError> + Send>;
 
 /// What a view of a review is made of.
 struct ReviewSource {
@@ -422,7 +438,7 @@ fn session_view(session: &Session, default_model: Option<ModelSettings>) -> Sess
     }
 }
 
-fn with_rows(rows: Option<bool>) -> WithRows {
+pub(crate) fn with_rows(rows: Option<bool>) -> WithRows {
     match rows {
         Some(false) => WithRows::No,
         Some(true) | None => WithRows::Yes,

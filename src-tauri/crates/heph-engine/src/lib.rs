@@ -14,12 +14,15 @@ mod colours;
 mod demo;
 mod failure;
 mod model;
+mod outside;
 mod repos;
+mod reviewing;
 mod rows;
 mod run;
 mod session;
 mod settings;
 mod store;
+mod undo;
 mod view;
 mod work;
 

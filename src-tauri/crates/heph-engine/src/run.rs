@@ -8,7 +8,7 @@ use std::{
 };
 
 use heph_agent::{Agent, AgentEvent, Stop, Stopped};
-use heph_core::turn::{Effect, GateTarget, Input, Refused, Turn};
+use heph_core::turn::{Effect, GateTarget, Input, Refused, SetupResult, Turn};
 use heph_wire::{CallError, ErrorKind, GateEvent, Notification, PhaseName, ToolCall};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -19,8 +19,9 @@ use crate::{
     colours::Colours,
     failure::{failed, internal},
     model,
+    outside::OutsideEdit,
     repos::Repos,
-    session::{Latest, NotTaken, Report, Session, Taken},
+    session::{Latest, NotTaken, Report, Session, Taken, Undone},
     store::{Store, StoreError},
     view,
     work::{GateProgress, WorkError, Workplace},
@@ -51,6 +52,24 @@ pub enum Event {
     },
     /// What the store did not take of this session is given to it again.
     Again(String),
+    /// What a turn applied was taken back, or could not be.
+    Undone {
+        /// The session.
+        session: String,
+        /// The turn's number.
+        turn: u32,
+        /// What came of it.
+        outcome: Result<Undone, CallError>,
+        /// Takes the answer.
+        reply: oneshot::Sender<Result<Value, CallError>>,
+    },
+    /// The user's own editor has closed.
+    EditedOutside {
+        /// The session.
+        session: String,
+        /// The edit, or why there is none.
+        outcome: Result<OutsideEdit, CallError>,
+    },
     /// Stop, and say so.
     Shutdown(oneshot::Sender<()>),
 }
@@ -76,7 +95,7 @@ pub struct Loop {
     pub(crate) sessions: HashMap<String, Session>,
     pub(crate) colours: Arc<Colours>,
     pub(crate) tasks: TaskTracker,
-    events: mpsc::UnboundedSender<Event>,
+    pub(crate) events: mpsc::UnboundedSender<Event>,
     notify: Arc<dyn Fn(Notification) + Send + Sync>,
 }
 
@@ -102,6 +121,10 @@ impl Loop {
                 Event::Call { method, params, reply } => self.answer(&method, params, reply),
                 Event::Turn { session, turn, event } => self.on_turn_event(&session, turn, event),
                 Event::Again(session) => self.on_again(session),
+                Event::Undone { session, turn, outcome, reply } => {
+                    drop(reply.send(self.on_undone(&session, turn, outcome)));
+                }
+                Event::EditedOutside { session, outcome } => self.on_edited_outside(&session, outcome),
                 Event::Shutdown(done) => {
                     self.sessions.values().for_each(|session| session.cancel.cancel());
                     self.tasks.close();
@@ -117,7 +140,7 @@ impl Loop {
         (self.notify)(notification);
     }
 
-    fn complain(&self, session: &str, message: String) {
+    pub(crate) fn complain(&self, session: &str, message: String) {
         tracing::error!("{message}");
         self.notify(Notification::Error { session: Some(session.to_owned()), message });
     }
@@ -310,11 +333,23 @@ impl Loop {
                 let notes = self.store.notes(id, number, round).map_err(internal)?;
                 self.blocking(id, move |place, turn| place.read(turn.base(), &accepted, &notes))?;
             }
-            Effect::Compose { onto, hunks } => {
-                self.blocking(id, move |place, turn| place.compose(turn.base(), &onto, &hunks))?;
+            Effect::Compose { onto, hunks, edited } => {
+                self.blocking(id, move |place, turn| place.compose(turn.base(), &onto, &hunks, &edited))?;
             }
-            Effect::Apply { base, accepted } => {
-                self.blocking(id, move |place, _| place.apply(&base, &accepted))?
+            Effect::Apply { base, accepted, index } => {
+                self.blocking(id, move |place, _| place.apply(&base, &accepted, index))?
+            }
+            Effect::SetUp { .. } => self.send(id, TurnEvent::Done(Ok(Input::SetUp(SetupResult::Done)))),
+            Effect::ReadTree { rev } => {
+                self.blocking(id, move |place, _| place.read_tree(rev.as_deref()))?;
+            }
+            Effect::TakeOut { against, tree, files } => {
+                self.blocking(id, move |place, _| place.take_out(&against, &tree, &files))?;
+            }
+            Effect::Reopen { base, accepted } => {
+                let (number, _) = self.numbers(id);
+                let notes = self.store.notes(id, number, 1).map_err(internal)?;
+                self.blocking(id, move |place, _| place.reopen(&base, &accepted, &notes))?;
             }
             Effect::AskModel { message } => self.ask_model(id, message)?,
             Effect::RunGates { on, tree, names } => self.run_gates(id, on, tree, &names)?,
@@ -325,12 +360,12 @@ impl Loop {
             }
             Effect::TellNext { .. } | Effect::Reviewed(_) | Effect::End(_) => {}
             // The token was cancelled as the interrupt was taken.
-            Effect::StopModel | Effect::StopGates => {}
+            Effect::StopModel | Effect::StopCommands => {}
         }
         Ok(())
     }
 
-    fn numbers(&self, id: &str) -> (u32, u32) {
+    pub(crate) fn numbers(&self, id: &str) -> (u32, u32) {
         let session = self.sessions.get(id);
         let turn = session.and_then(|session| session.turn());
         (session.map_or(0, |session| session.latest.number()), turn.map_or(0, |turn| turn.round().0))
@@ -342,7 +377,7 @@ impl Loop {
         let _ = self.events.send(Event::Turn { session: id.to_owned(), turn, event });
     }
 
-    fn workplace(&mut self, id: &str) -> Result<Workplace, CallError> {
+    pub(crate) fn workplace(&mut self, id: &str) -> Result<Workplace, CallError> {
         let repo = self.session(id)?.row.repo.clone();
         let private = self.repos.get(&self.store, &repo, now())?.private.clone();
         Ok(Workplace { private, session: id.to_owned() })
@@ -500,7 +535,10 @@ fn refused(refused: Refused) -> CallError {
                 },
             )
         }
-        refusal @ (Refused::Unacceptable { .. } | Refused::NoSuchLine { .. }) => {
+        refusal @ (Refused::Unacceptable { .. }
+        | Refused::NoSuchLine { .. }
+        | Refused::EditedByUser
+        | Refused::CannotSplit) => {
             CallError::new(ErrorKind::Refused, failed(&refusal) + " Nothing was changed.")
         }
         Refused::NotNow => {

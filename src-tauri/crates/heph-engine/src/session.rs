@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 
 use heph_agent::{Agent, AgentEvent, ToolDone};
-use heph_core::turn::{self, Effect, Ending, Input, Phase, Turn};
+use heph_core::{
+    path::RepoPath,
+    turn::{self, Effect, Ending, Input, Opening, Phase, Turn},
+};
 use heph_wire::{Counts, GateResult, GateView, Message, ToolCall};
 use tokio_util::sync::CancellationToken;
 
@@ -83,6 +86,14 @@ impl Latest {
     }
 }
 
+/// What an undo did.
+pub struct Undone {
+    /// Files that are as they were before the apply.
+    pub restored: Vec<RepoPath>,
+    /// Files in which something of it stays, and why, in words for the user.
+    pub left: Vec<(RepoPath, String)>,
+}
+
 /// What an input brought about, already written.
 pub struct Taken {
     /// What is to be done now.
@@ -123,6 +134,15 @@ impl Session {
         let messages = store.messages(&row.id)?;
         let mut session = Session { messages, ..Session::new(row) };
         session.revision = session.messages.len() as u64;
+        let undone: Vec<u32> = session
+            .messages
+            .iter()
+            .filter_map(|message| match message {
+                Message::Undone { turn, .. } => Some(*turn),
+                _ => None,
+            })
+            .collect();
+        undone.into_iter().for_each(|turn| session.mark_undone(turn));
         let Some(latest) = store.latest_turn(&session.row.id)? else { return Ok(session) };
         session.latest = match latest.ending {
             Some(ending) => Latest::Ended { number: latest.number, settings: latest.settings, ending },
@@ -164,16 +184,16 @@ impl Session {
         }
     }
 
-    /// Opens a turn with `prompt`. Returns what starts it.
+    /// Opens a turn; `prompt` is what the user typed for it. Returns what starts it.
     pub fn open_turn(
         &mut self,
         store: &mut Store,
         settings: turn::Settings,
         gates: Vec<Gate>,
+        opening: Opening,
         prompt: &str,
         now: i64,
     ) -> Result<Vec<Effect>, StoreError> {
-        let opening = heph_core::message::prompt(self.row.untold.as_deref(), prompt);
         let (turn, effects) = Turn::start(settings.clone(), opening.clone());
         let number = self.latest.number() + 1;
         let message = Message::Prompt { turn: number, text: prompt.to_owned() };
@@ -190,6 +210,55 @@ impl Session {
         self.gates = self.turn().map(view::gates_not_run).unwrap_or_default();
         self.revision += 1;
         Ok(effects)
+    }
+
+    /// What the model is told first of a prompt: what it has not been told yet goes before.
+    pub fn opening(&self, prompt: &str) -> Opening {
+        Opening::Prompt(heph_core::message::prompt(self.row.untold.as_deref(), prompt))
+    }
+
+    /// Notes that what a turn applied was taken back.
+    pub fn undone(
+        &mut self,
+        store: &mut Store,
+        turn: u32,
+        undone: &Undone,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let paths = |files: &[RepoPath]| u32::try_from(files.len()).unwrap_or(u32::MAX);
+        let left: Vec<RepoPath> = undone.left.iter().map(|(path, _)| path.clone()).collect();
+        let told = heph_core::message::undone(&undone.restored, &left);
+        let untold = heph_core::message::prompt(self.row.untold.as_deref(), &told);
+        let message = Message::Undone { turn, restored: paths(&undone.restored), left: paths(&left) };
+        let change = Change {
+            messages: vec![message.clone()],
+            untold: Untold::Left(untold.clone()),
+            ..Change::default()
+        };
+        store.record(&self.row.id, turn, now, &change)?;
+        self.row.untold = Some(untold);
+        self.row.changed_at = now;
+        self.messages.push(message);
+        self.mark_undone(turn);
+        self.revision += 1;
+        Ok(())
+    }
+
+    fn mark_undone(&mut self, undone: u32) {
+        for message in &mut self.messages {
+            if let Message::Ended(ended) = message
+                && ended.turn == undone
+            {
+                ended.can_undo = false;
+            }
+        }
+    }
+
+    /// Whether what the turn applied was taken back.
+    pub fn is_undone(&self, turn: u32) -> bool {
+        self.messages
+            .iter()
+            .any(|message| matches!(message, Message::Undone { turn: undone, .. } if *undone == turn))
     }
 
     /// Gives an input to the open turn, and writes all that it brings about before anyone sees it.
@@ -216,6 +285,8 @@ impl Session {
             change.messages.push(Message::Model { turn: number, round, text: self.streaming.clone() });
         }
         let opens_turn = matches!(input, Input::Begun { .. });
+        let starts_model =
+            opens_turn || matches!(turn.phase(), Phase::Setup) || view::is_held_setup(turn.phase());
         if opens_turn {
             change.untold = Untold::Told;
         }
@@ -223,7 +294,7 @@ impl Session {
             match effect {
                 Effect::AskModel { message } => {
                     change.told.push((Speaker::User, message.clone()));
-                    if !opens_turn {
+                    if !starts_model {
                         change.messages.push(Message::Told { turn: number, round, text: message.clone() });
                     }
                 }
@@ -358,7 +429,8 @@ mod tests {
         store.record(&id, 0, 0, &untold).unwrap();
         let mut session = Session::load(&store, stored(&store)).unwrap();
         let open = |session: &mut Session, store: &mut Store, prompt: &str| {
-            session.open_turn(store, turn::Settings::default(), Vec::new(), prompt, 0).unwrap();
+            let opening = session.opening(prompt);
+            session.open_turn(store, turn::Settings::default(), Vec::new(), opening, prompt, 0).unwrap();
         };
 
         open(&mut session, &mut store, "First.");

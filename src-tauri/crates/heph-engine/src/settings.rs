@@ -267,6 +267,7 @@ impl Settings {
         let pick = |of: fn(&Settings) -> Option<u32>, default: u32| of(user).or(of(repo)).unwrap_or(default);
         turn::Settings {
             gates: gates.iter().map(|gate| gate.name.clone()).collect(),
+            setup: None,
             attempts: pick(|from| from.gates.attempts.map(|count| count.0), default.attempts),
             max_rounds: pick(|from| from.review.max_rounds.map(|count| count.0), default.max_rounds),
             floor: pick(|from| from.review.reproposal_floor.map(|count| count.0), default.floor),

@@ -97,8 +97,8 @@ pub struct SessionRow {
 pub struct TurnRow {
     /// Its number in the session, from 1.
     pub number: u32,
-    /// What the model was told first.
-    pub opening: String,
+    /// What opened it.
+    pub opening: turn::Opening,
     /// What held for it.
     pub settings: turn::Settings,
     /// Its gates, as the user's tree defined them at its start.
@@ -256,11 +256,20 @@ impl Store {
         let Some(row) = rows.next()? else { return Ok(None) };
         Ok(Some(TurnRow {
             number: row.get(0)?,
-            opening: row.get(1)?,
+            opening: from_json(&row.get::<_, String>(1)?)?,
             settings: from_json(&row.get::<_, String>(2)?)?,
             gates: from_json(&row.get::<_, String>(3)?)?,
             ending: row.get::<_, Option<String>>(4)?.as_deref().map(from_json).transpose()?,
         }))
+    }
+
+    /// How a turn ended; `None` where there is no such turn, or it is open.
+    pub fn ending(&self, session: &str, turn: u32) -> Result<Option<turn::Ending>, StoreError> {
+        let sql = "SELECT ending FROM turn WHERE session = ?1 AND number = ?2";
+        let mut query = self.db.prepare_cached(sql)?;
+        let ending: Option<String> =
+            query.query_row(params![session, turn], |row| row.get(0)).optional()?.flatten();
+        ending.as_deref().map(from_json).transpose()
     }
 
     /// The inputs of a turn, in order.
@@ -269,9 +278,9 @@ impl Store {
         self.read_json(sql, params![session, turn])
     }
 
-    /// The edits of a round, in order.
+    /// The edits of a turn's rounds from `round` on, in order.
     pub fn notes(&self, session: &str, turn: u32, round: u32) -> Result<Vec<EditNote>, StoreError> {
-        let sql = "SELECT json FROM note WHERE session = ?1 AND turn = ?2 AND round = ?3 ORDER BY seq";
+        let sql = "SELECT json FROM note WHERE session = ?1 AND turn = ?2 AND round >= ?3 ORDER BY seq";
         self.read_json(sql, params![session, turn, round])
     }
 
@@ -303,7 +312,13 @@ impl Store {
         let transaction = self.db.transaction()?;
         transaction.execute(
             "INSERT INTO turn (session, number, opening, settings, gates) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![session.id, turn.number, turn.opening, to_json(&turn.settings)?, to_json(&turn.gates)?],
+            params![
+                session.id,
+                turn.number,
+                to_json(&turn.opening)?,
+                to_json(&turn.settings)?,
+                to_json(&turn.gates)?
+            ],
         )?;
         transaction.execute(
             "UPDATE session SET title = ?2, draft = '', changed_at = ?3 WHERE id = ?1",

@@ -2,11 +2,11 @@
 
 use heph_core::{
     constraint::{Constraint, Standing},
-    diff::{ChangedLine, FileHunks, Hunk, Item, LineRange},
+    diff::{ChangedLine, FileHunks, Hunk, Item, LineRange, is_text, split_rows},
     file::Mode,
     path::RepoPath,
     refusal::cannot_be_accepted,
-    review::{Comment, Place, Review, Side, Verdict, runs_on_your_machine},
+    review::{Comment, Place, Review, Side, Subject, Verdict, runs_on_your_machine},
     turn::{self, Ending, EndingKind, GateRun, Phase, Tally, Turn},
 };
 use heph_wire as wire;
@@ -18,13 +18,14 @@ use crate::{colours::Colours, rows, rows::Sides};
 pub fn phase(phase: &Phase) -> PhaseName {
     match phase {
         Phase::Snapshot => PhaseName::Snapshot,
+        Phase::Setup => PhaseName::Setup,
         Phase::Model => PhaseName::Model,
         Phase::Held(held) => self::phase(&held.from),
         Phase::Reading | Phase::Screening(_) => PhaseName::Screen,
         Phase::Gates { .. } => PhaseName::Gates,
         Phase::Review(_) => PhaseName::Review,
         Phase::Composing { .. } | Phase::AcceptedGates(_) => PhaseName::AcceptedGates,
-        Phase::Red => PhaseName::Red,
+        Phase::Red | Phase::Reopening => PhaseName::Red,
         Phase::Apply => PhaseName::Apply,
         Phase::Ended(_) => PhaseName::Ended,
     }
@@ -34,14 +35,21 @@ pub fn phase(phase: &Phase) -> PhaseName {
 pub fn held(phase: &Phase) -> Option<wire::Held> {
     match phase {
         Phase::Held(held) => {
-            let cause = match held.cause {
-                turn::Cause::Failed => wire::HeldCause::Failed,
-                turn::Cause::CutOff => wire::HeldCause::CutOff,
+            let (cause, output) = match &held.cause {
+                turn::Cause::Failed => (wire::HeldCause::Failed, ""),
+                turn::Cause::CutOff => (wire::HeldCause::CutOff, ""),
+                turn::Cause::Setup { output } => (wire::HeldCause::Setup, output.as_str()),
             };
-            Some(wire::Held { reason: held.reason.clone(), cause, output: String::new() })
+            let output = heph_core::message::without_colours(output);
+            Some(wire::Held { reason: held.reason.clone(), cause, output })
         }
         _ => None,
     }
+}
+
+/// Whether the turn waits for the user's word on a setup: the model has not had the prompt yet.
+pub fn is_held_setup(phase: &Phase) -> bool {
+    matches!(phase, Phase::Held(held) if *held.from == Phase::Setup)
 }
 
 /// The turn's gates before any has run.
@@ -119,6 +127,7 @@ pub fn turn_ended(turn: u32, ending: &Ending) -> wire::TurnEnded {
         EndingKind::Stopped { .. } => wire::EndingName::Stopped,
         EndingKind::OutOfRounds => wire::EndingName::OutOfRounds,
         EndingKind::Applied => wire::EndingName::Applied,
+        EndingKind::Reviewed => wire::EndingName::Reviewed,
         // The protocol has no name of its own for a turn of which nothing landed.
         EndingKind::Answered | EndingKind::NothingApplied => wire::EndingName::Answered,
     };
@@ -133,7 +142,7 @@ pub fn turn_ended(turn: u32, ending: &Ending) -> wire::TurnEnded {
         set_aside: ending.set_aside.iter().map(|(path, _)| wire_path(path)).collect(),
         reproposals: ending.reproposals,
         rounds: ending.rounds,
-        can_undo: false,
+        can_undo: !ending.written.is_empty(),
         message: ending.line(),
     }
 }
@@ -161,25 +170,21 @@ pub fn review<E>(
     colours: &Colours,
     old_file: impl Fn(&RepoPath) -> Result<Vec<u8>, E>,
 ) -> Result<wire::Review, E> {
-    let mut files = Vec::new();
-    for file in review.files().iter() {
-        let sides = match with_rows {
-            WithRows::Yes => Some(Sides::of(colours, file, &old_file(&file.path)?)),
-            WithRows::No => None,
-        };
-        files.push(file_view(turn, review, file, sides.as_ref(), colours));
-    }
     Ok(wire::Review {
-        of: wire::Reviewed::Round,
+        of: match review.subject() {
+            Subject::Round => wire::Reviewed::Round,
+            Subject::Accepted => wire::Reviewed::Accepted,
+            Subject::Tree => wire::Reviewed::Tree,
+        },
         round: turn.round().0,
         revision,
         interrupted: turn.is_interrupted(),
         last: turn.is_last_round(),
-        decidable: true,
+        decidable: matches!(turn.phase(), Phase::Review(_)),
         accepted_so_far: accepted_so_far(turn),
         brief: brief(turn, review, colours),
         constraints: turn.constraints().iter().map(constraint).collect(),
-        files,
+        files: file_views(turn, review, with_rows, colours, old_file)?,
     })
 }
 
@@ -189,7 +194,9 @@ fn accepted_so_far(turn: &Turn) -> Vec<wire::AppliedFile> {
 }
 
 fn brief(turn: &Turn, review: &Review, colours: &Colours) -> wire::Brief {
-    let reproposed = review.refused().map(|(reproposal, hunk)| wire::ReproposedView {
+    let refused = review.refused().map(|(reproposal, hunk)| (reproposal, hunk, true));
+    let earlier = turn.refused_earlier().iter().map(|(reproposal, hunk)| (reproposal, hunk, false));
+    let reproposed = refused.chain(earlier).map(|(reproposal, hunk, askable)| wire::ReproposedView {
         id: hunk.id.to_string(),
         path: wire_path(&hunk.path),
         what: hunk.what(),
@@ -197,7 +204,7 @@ fn brief(turn: &Turn, review: &Review, colours: &Colours) -> wire::Brief {
         share: reproposal.share,
         rows: rows::quoted(colours, hunk),
         rationale: hunk.rationale.clone(),
-        askable: true,
+        askable,
     });
     let set_aside = turn.applied().iter().filter_map(|file| {
         let aside = file.set_aside.as_ref()?;
@@ -242,10 +249,50 @@ fn file_view(
         old_path: None,
         change: change_name(&file.hunks),
         marked: marked(file),
-        editable: false,
+        editable: file.hunks.iter().all(is_editable),
         counts: Counts { added: sum(|counts| counts.added), removed: sum(|counts| counts.removed) },
         hunks,
     }
+}
+
+/// Whether the file that a hunk is of can be edited as text once the hunk is in it.
+fn is_editable(hunk: &Hunk) -> bool {
+    match &hunk.item {
+        Item::Lines { .. } | Item::Mode { .. } => true,
+        Item::Create(file) => is_text(file) && std::str::from_utf8(&file.bytes.0).is_ok(),
+        Item::Delete(_) | Item::Replace { .. } => false,
+    }
+}
+
+/// What earlier rounds accepted, as one diff against the base.
+pub fn accepted<E>(
+    turn: &Turn,
+    files: Vec<FileHunks>,
+    with_rows: WithRows,
+    colours: &Colours,
+    old_file: impl Fn(&RepoPath) -> Result<Vec<u8>, E>,
+) -> Result<Vec<wire::FileView>, E> {
+    // Shown as a review is, with nothing decided.
+    let review = Review::new(Subject::Accepted, files, Vec::new());
+    file_views(turn, &review, with_rows, colours, old_file)
+}
+
+fn file_views<E>(
+    turn: &Turn,
+    review: &Review,
+    with_rows: WithRows,
+    colours: &Colours,
+    old_file: impl Fn(&RepoPath) -> Result<Vec<u8>, E>,
+) -> Result<Vec<wire::FileView>, E> {
+    let mut files = Vec::new();
+    for file in review.files().iter() {
+        let sides = match with_rows {
+            WithRows::Yes => Some(Sides::of(colours, file, &old_file(&file.path)?)),
+            WithRows::No => None,
+        };
+        files.push(file_view(turn, review, file, sides.as_ref(), colours));
+    }
+    Ok(files)
 }
 
 /// Why *Accept all* leaves a file out, where it does.
@@ -319,16 +366,18 @@ fn hunk_view(
         header,
         context: hunk.heading.clone(),
         row_count: rows::count(hunk) as u32,
-        split_at: Vec::new(),
-        changes_your_edit: false,
+        split_at: split_rows(hunk).into_iter().map(|row| row as u32).collect(),
+        changes_your_edit: turn.changes_own_lines(hunk),
         rows: sides.map(|sides| sides.rows(hunk, 0, usize::MAX)),
         counts: Counts { added: added as u32, removed: (changed.len() - added) as u32 },
         rationale: hunk.rationale.clone(),
         answers,
-        verdict: review.verdict(&hunk.id).map(|verdict| match verdict {
-            Verdict::Accepted => wire::VerdictView::Accept,
-            Verdict::Rejected => wire::VerdictView::Reject,
-        }),
+        verdict: match review.verdict(&hunk.id) {
+            _ if review.edited(&hunk.path).is_some() => Some(wire::VerdictView::Edited),
+            Some(Verdict::Accepted) => Some(wire::VerdictView::Accept),
+            Some(Verdict::Rejected) => Some(wire::VerdictView::Reject),
+            None => None,
+        },
         comments: review.comments_on(&hunk.id).map(comment).collect(),
     }
 }

@@ -4,12 +4,13 @@ use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 use heph_core::{
     compose::{FileOutcome, Misfit, compose},
-    diff::{self, Hunk},
+    diff::{self, FileHunks, Hunk},
     file::File,
-    id::TreeId,
+    id::{HunkId, TreeId},
     path::RepoPath,
     rationale::{EditNote, attribute},
-    turn::{GateResult, GateRun, Input},
+    review::EditedFile,
+    turn::{GateResult, GateRun, Index, Input, TakenOut},
 };
 use heph_exec::{CommandSpec, Exit};
 use heph_git::{ApplyError, GitError, PrivateRepo};
@@ -82,44 +83,121 @@ impl Workplace {
     pub fn read(&self, base: &TreeId, accepted: &TreeId, notes: &[EditNote]) -> Result<Input, WorkError> {
         let state = self.private.worktree(&self.session)?.snapshot(base)?;
         self.private.commit(&self.session, &state.tree, "proposed")?;
-        let bytes = |file: &Option<File>| file.as_ref().map(|file| file.bytes.0.clone()).unwrap_or_default();
-        let changes = self.private.diff(accepted, &state.tree)?;
-        let files = changes
-            .iter()
-            .map(|change| {
-                let mut file = diff::hunks(change);
-                attribute(&mut file, &bytes(&change.old), &bytes(&change.new), notes);
-                file
-            })
-            .collect();
+        let files = self.compare(accepted, &state.tree, notes)?;
         // Builds write under ignored paths all the time; what is told is what the model's own tools wrote.
         let ignored = state.ignored.into_iter().filter(|path| notes.iter().any(|note| note.path == *path));
         Ok(Input::Read { tree: state.tree, files, ignored: ignored.collect() })
     }
 
-    /// Makes the worktree hold `onto` with these hunks of its diff.
-    pub fn compose(&self, base: &TreeId, onto: &TreeId, hunks: &[Hunk]) -> Result<Input, WorkError> {
-        let mut by_path: BTreeMap<&RepoPath, Vec<&Hunk>> = BTreeMap::new();
-        for hunk in hunks {
-            by_path.entry(&hunk.path).or_default().push(hunk);
-        }
-        let mut outcomes = Vec::new();
-        for (path, hunks) in by_path {
-            let file = compose(self.private.file(onto, path)?.as_ref(), &hunks)?;
-            outcomes.push(FileOutcome { path: path.clone(), file });
+    /// Makes the worktree hold `onto` with these hunks of its diff, and with the user's own files.
+    pub fn compose(
+        &self,
+        base: &TreeId,
+        onto: &TreeId,
+        hunks: &[Hunk],
+        edited: &[EditedFile],
+    ) -> Result<Input, WorkError> {
+        let mut outcomes = self.outcomes_of(onto, hunks)?;
+        for EditedFile { path, old_path, file } in edited {
+            let gone = old_path.iter().map(|old| FileOutcome { path: old.clone(), file: None });
+            outcomes.extend(gone);
+            outcomes.push(FileOutcome { path: path.clone(), file: Some(file.clone()) });
         }
         let tree = self.private.compose(onto, &outcomes)?;
         self.show(base, &tree, "accepted")?;
         Ok(Input::Composed { tree })
     }
 
+    /// What becomes of the files of `onto` that `hunks` change.
+    fn outcomes_of(&self, onto: &TreeId, hunks: &[Hunk]) -> Result<Vec<FileOutcome>, WorkError> {
+        let mut by_source: BTreeMap<&RepoPath, Vec<&Hunk>> = BTreeMap::new();
+        for hunk in hunks {
+            by_source.entry(hunk.source()).or_default().push(hunk);
+        }
+        let mut outcomes = Vec::new();
+        for (source, hunks) in by_source {
+            let file = compose(self.private.file(onto, source)?.as_ref(), &hunks)?;
+            outcomes.push(FileOutcome { path: source.clone(), file });
+        }
+        Ok(outcomes)
+    }
+
     /// Writes the difference between two trees into the user's, and takes what is there then as the
     /// new base.
-    pub fn apply(&self, base: &TreeId, accepted: &TreeId) -> Result<Input, WorkError> {
+    pub fn apply(&self, base: &TreeId, accepted: &TreeId, _index: Index) -> Result<Input, WorkError> {
         let report = self.private.apply(base, accepted)?;
         let base = self.private.snapshot(&self.session)?;
         self.show(&base, &base, "applied")?;
-        Ok(Input::Applied { files: report.files, base })
+        Ok(Input::Applied { files: report.files, base, written: None })
+    }
+
+    /// Records the user's own tree, and compares it with a revision.
+    pub fn read_tree(&self, rev: Option<&str>) -> Result<Input, WorkError> {
+        let tree = self.private.snapshot(&self.session)?;
+        let against = self.private.committed(rev, &tree)?;
+        let files = self.compare(&against, &tree, &[])?;
+        Ok(Input::TreeRead { against, tree, files })
+    }
+
+    /// Composes the user's own tree without what they rejected of it. No worktree holds it.
+    pub fn take_out(&self, against: &TreeId, tree: &TreeId, files: &[TakenOut]) -> Result<Input, WorkError> {
+        let mut outcomes = Vec::new();
+        for TakenOut { kept, out } in files {
+            let Some(any) = out.first().or(kept.first()) else { continue };
+            let kept = self.outcomes_of(against, kept)?;
+            // A file that nothing is kept of is as it was before, by the name it had before.
+            for path in [&any.path, any.source()] {
+                if !kept.iter().any(|outcome| outcome.path == *path) {
+                    outcomes
+                        .push(FileOutcome { path: path.clone(), file: self.private.file(against, path)? });
+                }
+            }
+            outcomes.extend(kept);
+        }
+        Ok(Input::Composed { tree: self.private.compose(tree, &outcomes)? })
+    }
+
+    /// Compares all that was accepted with the base.
+    pub fn reopen(&self, base: &TreeId, accepted: &TreeId, notes: &[EditNote]) -> Result<Input, WorkError> {
+        Ok(Input::Reopened { files: self.compare(base, accepted, notes)? })
+    }
+
+    /// What is proposed, compared with what was accepted without `taken`: a hunk of the difference between
+    /// the two accepted states.
+    pub fn take_back(
+        &self,
+        states: (&TreeId, &TreeId),
+        proposed: &[Hunk],
+        taken: &HunkId,
+        notes: &[EditNote],
+    ) -> Result<Option<Input>, WorkError> {
+        let (base, accepted) = states;
+        let files = self.compare(base, accepted, notes)?;
+        let mut kept: Vec<Hunk> = files.into_iter().flat_map(|file| file.hunks).collect();
+        let Some(place) = kept.iter().position(|hunk| hunk.id == *taken) else { return Ok(None) };
+        let hunk = kept.remove(place);
+        let without = self.private.compose(base, &self.outcomes_of(base, &kept)?)?;
+        let proposed = self.private.compose(accepted, &self.outcomes_of(accepted, proposed)?)?;
+        let files = self.compare(&without, &proposed, notes)?;
+        self.private.commit(&self.session, &without, "taken back")?;
+        Ok(Some(Input::TakenBack { hunk, accepted: without, files }))
+    }
+
+    /// The difference between two trees, as hunks with their reasons.
+    pub fn compare(
+        &self,
+        old: &TreeId,
+        new: &TreeId,
+        notes: &[EditNote],
+    ) -> Result<Vec<FileHunks>, WorkError> {
+        let bytes = |file: &Option<File>| file.as_ref().map(|file| file.bytes.0.clone()).unwrap_or_default();
+        let changes = self.private.diff(old, new)?;
+        let files = changes.iter().map(|change| {
+            let mut file = diff::hunks(change);
+            attribute(&mut file, &bytes(&change.old), &bytes(&change.new), notes);
+            file
+        });
+        Ok(files.collect())
     }
 
     fn show(&self, base: &TreeId, tree: &TreeId, label: &str) -> Result<(), WorkError> {

@@ -72,6 +72,9 @@ pub enum GitError {
         /// Why not.
         why: Refusal,
     },
+    /// A revision names nothing that could be reviewed against.
+    #[error("`{0}` names no commit of this repository")]
+    NoRevision(String),
     /// A session's name is used for folders and refs, and this one cannot be.
     #[error("`{0}` is no name for a session: letters, digits, `-` and `_` only")]
     Session(String),

@@ -27,6 +27,7 @@
 
 mod apply;
 mod cache;
+mod committed;
 mod create;
 mod error;
 mod folder;

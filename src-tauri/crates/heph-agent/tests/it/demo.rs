@@ -18,7 +18,7 @@ use heph_core::{
     rationale::{EditNote, attribute},
     review::{Comment, Place, Review, Verdict},
     text::Bytes,
-    turn::{Effect, Ending, EndingKind, Finish, Input, Phase, Settings, Turn, step},
+    turn::{Effect, Ending, EndingKind, Finish, Input, Opening, Phase, Settings, Turn, step},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -62,7 +62,7 @@ impl Play {
         let script =
             Script::parse(&script.replace("delay_ms = 300", "delay_ms = 0"), "demo.replay.toml").unwrap();
         let agent = Agent::new(Box::new(ReplayModel::new(script, &[])), Vec::new());
-        let (turn, effects) = Turn::start(Settings::default(), PROMPT.into());
+        let (turn, effects) = Turn::start(Settings::default(), Opening::Prompt(PROMPT.into()));
         let worktree = tempfile::tempdir().unwrap();
         let play = Play { worktree, agent, trees: Vec::new(), turn, notes: Vec::new(), used: Vec::new() };
         play.write(&tree_in(&demo().join("repo")));
@@ -81,13 +81,13 @@ impl Play {
                 Effect::Begin => vec![Input::Begun { base: self.keep(tree_in(self.worktree.path())) }],
                 Effect::AskModel { message } => vec![self.ask(message).await],
                 Effect::ReadWorktree { accepted } => vec![self.read(&accepted)],
-                Effect::Compose { onto, hunks } => vec![self.compose(&onto, &hunks)],
+                Effect::Compose { onto, hunks, .. } => vec![self.compose(&onto, &hunks)],
                 Effect::OpenReview { .. } => match self.turn.phase() {
                     Phase::Review(open) => review(self.turn.round().0, open),
                     other => panic!("no review is open: {other:?}"),
                 },
                 Effect::Apply { accepted, .. } => {
-                    vec![Input::Applied { files: self.report(), base: accepted }]
+                    vec![Input::Applied { files: self.report(), base: accepted, written: None }]
                 }
                 Effect::End(ending) => return (self, ending),
                 Effect::TellNext { .. } | Effect::Reviewed(_) => Vec::new(),

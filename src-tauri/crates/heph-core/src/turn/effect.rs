@@ -3,11 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Ending;
-use crate::{
-    diff::Hunk,
-    id::TreeId,
-    review::EditedFile,
-};
+use crate::{diff::Hunk, id::TreeId, review::EditedFile};
 
 /// The state that gates run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -135,7 +135,8 @@ impl Ending {
             }
         };
         if !self.anyway.is_empty() && hunks > 0 {
-            let (gates, noun) = (self.anyway.join(", "), if self.anyway.len() == 1 { "gate" } else { "gates" });
+            let (gates, noun) =
+                (self.anyway.join(", "), if self.anyway.len() == 1 { "gate" } else { "gates" });
             line.push_str(&format!(", although {noun} {gates} failed"));
         }
         if !self.set_aside.is_empty() {

@@ -1,7 +1,7 @@
 //! The review: what the user says of each hunk, and what follows once it is finished.
 
 use super::{
-    Effect, Finish, GateTarget, Input, Over, Phase, Refused, Tally, TakenOut, Turn, Unapplied, Untold,
+    Effect, Finish, GateTarget, Input, Over, Phase, Refused, TakenOut, Tally, Turn, Unapplied, Untold,
 };
 use crate::{
     constraint::{Constraint, Standing, lifted_by},
@@ -305,6 +305,8 @@ fn place(rejected: &Hunk, accepted: &[&Hunk]) -> usize {
 /// Where a line lies after `edits` of its file; one that goes stays at the place of what comes instead.
 fn moved(line: usize, edits: &[Edit]) -> usize {
     let above = edits.iter().filter(|edit| edit.old_start < line);
-    let shift: isize = above.map(|edit| edit.new.len() as isize - (edit.old_range().end.min(line) - edit.old_start) as isize).sum();
+    let shift: isize = above
+        .map(|edit| edit.new.len() as isize - (edit.old_range().end.min(line) - edit.old_start) as isize)
+        .sum();
     line.saturating_add_signed(shift)
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{
+    Cause, Effect, GateResult, GateRun, GateTarget, Held, Index, Input, Opening, Over, Phase, Refused,
+    Resume, SetupResult, Turn, Unapplied,
     reviewing::{take_comment, taken_out},
-    Cause, Effect, GateResult, GateRun, GateTarget, Held, Index, Input, Opening, Over, Phase, Refused, Resume,
-    SetupResult, Turn, Unapplied,
 };
 use crate::{
     constraint::{Standing, reproposals},

@@ -72,7 +72,9 @@ impl House {
         match event {
             Event::Turn { session, turn, event } => self.me.on_turn_event(&session, turn, event),
             Event::Again(session) => self.me.on_again(session),
-            Event::Call { .. } | Event::Shutdown(_) => panic!("nothing else is sent here"),
+            Event::Call { .. } | Event::Shutdown(_) | Event::Undone { .. } | Event::EditedOutside { .. } => {
+                panic!("nothing else is sent here")
+            }
         }
     }
 

@@ -223,7 +223,8 @@ impl World {
 
     fn edited(&self, text: &str) -> Edited {
         let accepted = self.trees[self.turn.accepted()].get(&path()).cloned();
-        let all: Vec<&Hunk> = self.turn.review().unwrap().hunks().filter(|hunk| hunk.path == path()).collect();
+        let all: Vec<&Hunk> =
+            self.turn.review().unwrap().hunks().filter(|hunk| hunk.path == path()).collect();
         let proposed = compose(accepted.as_ref(), &all).unwrap().unwrap();
         let change = FileChange { path: path(), old: accepted, new: Some(file(text)) };
         let own = edits(&proposed.bytes.0, text.as_bytes());

@@ -22,7 +22,8 @@ fn a_comment_on_an_edited_file_starts_a_round_that_says_who_wrote_it() {
     let mut world = World::start(Settings::default(), &base());
     world.model_writes(&changed(&base(), &[(5, "five"), (30, "thirty")]));
     let hunk = world.turn.review().unwrap().hunks().next().unwrap().id.clone();
-    let comment = Comment { id: CommentId("1".into()), hunk, text: "as I have it".into(), place: Place::Hunk };
+    let comment =
+        Comment { id: CommentId("1".into()), hunk, text: "as I have it".into(), place: Place::Hunk };
     world.give(Input::Comment(comment));
     let mine = changed(&base(), &[(5, "my five"), (30, "thirty")]);
     world.edit(&mine);
@@ -183,7 +184,8 @@ fn a_comment_made_while_gates_run_is_told_with_their_failure() {
     assert!(matches!(effects[..], [Effect::ReadWorktree { .. }]));
     let (turn, gates) = step(&world.turn, Input::Read { tree: read, files, ignored: Vec::new() }).unwrap();
     world.turn = turn;
-    let comment = Comment { id: CommentId("1".into()), hunk: hunk.clone(), text: "why?".into(), place: Place::Hunk };
+    let comment =
+        Comment { id: CommentId("1".into()), hunk: hunk.clone(), text: "why?".into(), place: Place::Hunk };
     world.give(Input::Comment(comment));
     let decide = Input::Decide { hunk, verdict: Some(Verdict::Accepted) };
     assert_eq!(world.try_give(decide), Err(Refused::NotNow));
