@@ -86,7 +86,7 @@ fn closing_standard_input_cuts_the_model_off_and_leaves_no_process() {
     let mut journey = journey.close_and_restart();
     assert_eq!(commands_in(&journey), Vec::<String>::new());
     let view = journey.call("session/load", json!({}));
-    assert_eq!(view["held"]["cut_off"], true);
+    assert_eq!(view["held"]["cause"], "cut_off");
     journey.call("turn/resume", json!({ "how": "discard" }));
     let ended = journey.ended();
     assert_eq!(ended["message"], "Failed, nothing applied");
