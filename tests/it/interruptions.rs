@@ -67,7 +67,7 @@ fn a_killed_model_is_cut_off_and_goes_on_only_when_asked() {
     let mut journey = journey.kill_and_restart();
     let view = journey.call("session/load", json!({}));
     journey.client.until("what the killed process had started is ended", || commands_in(&journey).is_empty());
-    assert_eq!((&view["phase"], &view["held"]["cut_off"]), (&json!("model"), &json!(true)));
+    assert_eq!((&view["phase"], &view["held"]["cause"]), (&json!("model"), &json!("cut_off")));
     journey.call("turn/resume", json!({ "how": "continue" }));
     let told = journey.client.wait("model/told");
     assert!(told["message"].as_str().unwrap().starts_with("You were cut off"), "{told}");
