@@ -369,9 +369,11 @@ fn digest(path: &RepoPath, item: &Item, old_lines: &[&[u8]]) -> HunkId {
     HunkId(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Rows at which a hunk can be split.
 pub fn split_rows(_h: &Hunk) -> Vec<usize> {
     vec![]
 }
+/// The parts of a hunk.
 pub fn split(_hunk: &Hunk, _at: &[usize]) -> Option<Vec<Hunk>> {
     None
 }

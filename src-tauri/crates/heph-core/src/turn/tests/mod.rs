@@ -12,7 +12,7 @@ use crate::{
     diff::{FileHunks, edits, hunks},
     file::{File, FileChange, Mode},
     id::{CommentId, HunkId},
-    review::{Comment, Edited, Place, Side, Verdict},
+    review::{Comment, Edited, Place, Verdict},
     text::Bytes,
 };
 
