@@ -135,13 +135,12 @@ pub enum Closing {
 }
 
 /// A review's result and what follows from it, for the model to work on or to read with the next
-/// prompt. Constraints are told only where the model works on.
+/// prompt. [`with_constraints`] goes around it where the model works on.
 pub fn reviewed(
     outcome: &Outcome,
     gates: &GateReport,
     set_aside: &[FileReport],
     closing: &Closing,
-    constraints: &[Constraint],
 ) -> String {
     let mut sections: Vec<String> = Vec::new();
     if !outcome.files.is_empty() {
@@ -164,15 +163,19 @@ pub fn reviewed(
         set_aside.iter().filter(|file| file.set_aside.is_some()).map(|file| aside_section(file, closing)),
     );
     sections.push(own(&closing_words(closing), 0));
-    if *closing == Closing::Work {
-        sections.extend(constraint_sections(constraints));
-    }
+    sections.join("\n\n")
+}
+
+/// A message that asks the model to work, and after it all that it must not propose again.
+pub fn with_constraints(message: &str, constraints: &[Constraint]) -> String {
+    let mut sections = vec![message.to_owned()];
+    sections.extend(constraint_sections(constraints));
     sections.join("\n\n")
 }
 
 /// Gates failed on what the model proposes, before any review. `commented` is what the user has said of it
 /// while they ran.
-pub fn gates_failed(gates: &GateReport, commented: &Outcome, constraints: &[Constraint]) -> String {
+pub fn gates_failed(gates: &GateReport, commented: &Outcome) -> String {
     let mut sections = Vec::new();
     if !commented.files.is_empty() {
         sections.push("The user has commented on your change while the gates ran:".into());
@@ -181,17 +184,14 @@ pub fn gates_failed(gates: &GateReport, commented: &Outcome, constraints: &[Cons
     sections.push(gate_section(FailedOn::Proposed, &gates.failed));
     sections.extend(red_before_section(&gates.red_before));
     sections.push("Mend your change until the gates pass.".into());
-    sections.extend(constraint_sections(constraints));
     sections.join("\n\n")
 }
 
 /// The model was cut off, or failed, before it had stopped.
-pub fn go_on(constraints: &[Constraint]) -> String {
+pub fn go_on() -> String {
     let words = "You were cut off before you had finished. The worktree holds what you changed so far. Go on \
                  from there.";
-    let mut sections = vec![own(words, 0)];
-    sections.extend(constraint_sections(constraints));
-    sections.join("\n\n")
+    own(words, 0)
 }
 
 /// What of an ended turn the user has taken back, for the model to read with the next prompt.

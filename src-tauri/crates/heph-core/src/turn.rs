@@ -236,7 +236,7 @@ impl std::fmt::Display for Unapplied {
 pub struct Turn {
     settings: Settings,
     opening: Opening,
-    /// What the model was last told, or is told first.
+    /// What the model was last told, or is told first, without the constraints.
     asked: String,
     phase: Phase,
     /// The snapshot that the accepted state is compared with at apply. Empty before `Begun`.

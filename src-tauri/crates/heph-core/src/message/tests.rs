@@ -70,7 +70,10 @@ fn chapter_constraint() -> Constraint {
 
 #[test]
 fn the_manuals_messages_are_told_byte_for_byte() {
-    let told = reviewed(&chapter_outcome(), &no_gates(), &[], &Closing::Work, &[chapter_constraint()]);
+    let told = with_constraints(
+        &reviewed(&chapter_outcome(), &no_gates(), &[], &Closing::Work),
+        &[chapter_constraint()],
+    );
     assert_eq!(
         told,
         r#"Your proposed changes were reviewed. Here is the result:
@@ -100,7 +103,7 @@ environment"
 
 #[test]
 fn a_turn_that_ends_says_so_and_lists_no_constraints() {
-    let told = reviewed(&chapter_outcome(), &no_gates(), &[], &Closing::TurnEnds, &[chapter_constraint()]);
+    let told = reviewed(&chapter_outcome(), &no_gates(), &[], &Closing::TurnEnds);
     let ending = r#"  hunk 1 (lines 10-25): ACCEPTED
 
 The turn ends here. The worktree holds only what was accepted; the rejected
@@ -128,7 +131,7 @@ fn a_set_aside_hunk_is_told_with_the_users_text_and_the_change_meant() {
         }),
         current: Some(File { mode: Mode::Regular, bytes: Bytes(b"one\nmine\n\nthree".into()) }),
     };
-    let told = reviewed(&Outcome::default(), &no_gates(), std::slice::from_ref(&report), &Closing::Work, &[]);
+    let told = reviewed(&Outcome::default(), &no_gates(), std::slice::from_ref(&report), &Closing::Work);
     let section = r#"file: src/lib.rs
   SET ASIDE AT APPLY: this region changed in the user's tree after the turn
   began. The current text is below. Redo your change against it, or explain
@@ -143,7 +146,7 @@ fn a_set_aside_hunk_is_told_with_the_users_text_and_the_change_meant() {
 
 Address the comments."#;
     assert!(told.starts_with(section), "{told}");
-    let ended = reviewed(&Outcome::default(), &no_gates(), &[report], &Closing::TurnEnds, &[]);
+    let ended = reviewed(&Outcome::default(), &no_gates(), &[report], &Closing::TurnEnds);
     assert!(
         ended.starts_with(
             "file: src/lib.rs\n  SET ASIDE AT APPLY: this region changed in the user's tree after the turn\n  began. It was not applied.\n\n"
@@ -168,7 +171,7 @@ fn comments_keep_every_character_and_name_their_lines() {
         ],
     }];
     outcome.not_reached = Some(1);
-    let told = reviewed(&outcome, &no_gates(), &[], &Closing::TurnEnds, &[]);
+    let told = reviewed(&outcome, &no_gates(), &[], &Closing::TurnEnds);
     let indented = text.replace('\n', "\n      ");
     assert!(
         told.contains(&format!("    user (line 27): \"{indented}\"\n    user (old line 3): \"why\"\n")),
@@ -182,7 +185,7 @@ fn comments_keep_every_character_and_name_their_lines() {
 fn a_gate_failure_is_a_consequence_of_the_rejection_only_where_something_was_rejected() {
     let output: String = (1..=250).map(|n| format!("\u{1b}[31mline {n}\u{1b}[0m\n")).collect();
     let gate = GateFailure { name: "test".into(), exit: 101, seconds: 12.34, output };
-    let told = reviewed(&chapter_outcome(), &failed(gate.clone()), &[], &Closing::Work, &[]);
+    let told = reviewed(&chapter_outcome(), &failed(gate.clone()), &[], &Closing::Work);
     assert!(
         told.contains(
             "As a consequence of the rejection:\n\ngate test failed (exit 101, 12.3 s):\n  line 1\n"
@@ -192,7 +195,7 @@ fn a_gate_failure_is_a_consequence_of_the_rejection_only_where_something_was_rej
     assert!(told.contains("  line 100\n  [... 50 lines left out ...]\n  line 151\n"), "{told}");
     let mut kept = chapter_outcome();
     kept.files.remove(0);
-    let told = reviewed(&kept, &failed(gate), &[], &Closing::Work, &[]);
+    let told = reviewed(&kept, &failed(gate), &[], &Closing::Work);
     assert!(told.contains("\n\nOn the state after the review:\n\ngate test"), "{told}");
 }
 
@@ -201,7 +204,7 @@ fn a_long_constraint_is_elided_in_the_middle_and_a_reproposal_is_named_under_it(
     let new: String = (1..=50).map(|n| format!("line {n}\n")).collect();
     let mut long = constraint("", &new, &["first", "second"]);
     long.reproposed = true;
-    let told = gates_failed(&no_gates(), &Outcome::default(), &[long]);
+    let told = with_constraints("Work.", &[long]);
     let head = "src/auth.rs, round 1 -- \"first\"\n-- \"second\"\n  +line 1\n";
     assert!(told.contains(head), "{told}");
     assert!(told.contains("  +line 20\n  [... 10 lines left out ...]\n  +line 31\n"), "{told}");
@@ -212,7 +215,8 @@ fn a_long_constraint_is_elided_in_the_middle_and_a_reproposal_is_named_under_it(
 fn a_constraint_whose_comment_starts_with_code_keeps_it_whole() {
     let wide = "let x = ".repeat(15) + "0";
     let fenced = format!("```\n{wide}\n```\nas in main");
-    let told = go_on(&[constraint("", "new\n", &[&fenced, &fenced, &format!("\t{wide}")])]);
+    let rejected = constraint("", "new\n", &[&fenced, &fenced, &format!("\t{wide}")]);
+    let told = with_constraints(&go_on(), &[rejected]);
     let section = format!("src/auth.rs, round 1 -- \"{fenced}\"\n-- \"{fenced}\"\n-- \"\t{wide}\"\n  +new");
     assert!(told.ends_with(&section), "{told}");
 }
@@ -248,7 +252,7 @@ fn no_path_can_forge_a_line_of_a_message() {
             set_aside: Some(aside),
             current: None,
         };
-        reviewed(&outcome, &no_gates(), &[report], &Closing::Work, &[rejected])
+        with_constraints(&reviewed(&outcome, &no_gates(), &[report], &Closing::Work), &[rejected])
     };
     for (name, shown) in [
         ("a\nb", r#""a\nb""#),
@@ -277,7 +281,7 @@ fn a_long_file_is_told_by_the_regions_that_the_user_changed() {
         set_aside: plan.set_aside,
         current: Some(file(&user)),
     };
-    let told = reviewed(&Outcome::default(), &no_gates(), &[report], &Closing::Work, &[]);
+    let told = reviewed(&Outcome::default(), &no_gates(), &[report], &Closing::Work);
     let around = "  [... 2149 lines left out ...]\n    line 1450\n";
     assert!(told.contains(around), "{told}");
     assert!(told.contains("    line 1499\n    mine\n    and mine\n    line 1501\n"), "{told}");

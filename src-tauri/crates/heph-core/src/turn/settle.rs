@@ -60,7 +60,7 @@ impl Turn {
         self.asked_for_gate = !failed.is_empty();
         let gates = GateReport { failed, red_before: self.tell_red_before() };
         let outcome = self.untold.take().map(|untold| untold.outcome).unwrap_or_default();
-        let message = message::reviewed(&outcome, &gates, aside, &Closing::Work, &self.constraints);
+        let message = message::reviewed(&outcome, &gates, aside, &Closing::Work);
         self.round = self.round.next();
         self.attempt = 1;
         self.asked_on = self.accepted.clone();
@@ -164,7 +164,7 @@ impl Turn {
             };
             let outcome = told.map(|untold| untold.outcome).unwrap_or_default();
             let gates = GateReport { failed: Vec::new(), red_before: self.tell_red_before() };
-            let message = message::reviewed(&outcome, &gates, aside, &closing, &[]);
+            let message = message::reviewed(&outcome, &gates, aside, &closing);
             effects.push(Effect::TellNext { message });
         }
         let ending = self.ending(unapplied);

@@ -118,7 +118,7 @@ impl Turn {
                 // A model that failed never had the message; one that was cut off has it.
                 let message = match cause {
                     Cause::Failed | Cause::Setup { .. } => self.asked.clone(),
-                    Cause::CutOff => message::go_on(&self.constraints),
+                    Cause::CutOff => message::go_on(),
                 };
                 Ok(self.ask(message))
             }
@@ -155,10 +155,11 @@ impl Turn {
         }
     }
 
+    /// Asks the model to work. What it must not propose again is told as it stands now.
     pub(super) fn ask(&mut self, message: String) -> Vec<Effect> {
-        self.asked.clone_from(&message);
+        self.asked = message;
         self.phase = Phase::Model;
-        vec![Effect::AskModel { message }]
+        self.effects_awaited()
     }
 
     /// What the present phase waits for, to be asked for again.
@@ -170,7 +171,9 @@ impl Turn {
                 Opening::Tree { rev } => Effect::ReadTree { rev: rev.clone() },
             },
             Phase::Setup => Effect::SetUp { command: self.settings.setup.clone().unwrap_or_default() },
-            Phase::Model => Effect::AskModel { message: self.asked.clone() },
+            Phase::Model => {
+                Effect::AskModel { message: message::with_constraints(&self.asked, &self.constraints) }
+            }
             Phase::Reading => Effect::ReadWorktree { accepted: accepted() },
             Phase::Screening(review) => {
                 let kept = review.hunks().filter(|hunk| cannot_be_accepted(hunk).is_none());
@@ -325,7 +328,7 @@ impl Turn {
             self.asked_on = tree;
             self.asked_for_gate = true;
             self.refused_earlier.extend(review.refused().map(|(found, hunk)| (found.clone(), hunk.clone())));
-            return self.ask(message::gates_failed(&report, &review.commented(), &self.constraints));
+            return self.ask(message::gates_failed(&report, &review.commented()));
         }
         if self.unknown_on_base(&tree).is_empty() {
             return self.open(review);

@@ -18,6 +18,15 @@ use crate::{
 
 type Tree = BTreeMap<RepoPath, File>;
 
+/// What the user was seen to do, and what follows from it.
+#[derive(Clone, Default)]
+struct Watch {
+    /// They ended the turn: the model is not to be asked again.
+    silenced: bool,
+    /// They want a red state applied.
+    may_apply_red: bool,
+}
+
 /// A world of trees in memory that carries out what a turn asks for.
 struct World {
     turn: Turn,
@@ -33,6 +42,7 @@ struct World {
     /// The user's tree before each apply.
     before_applies: Vec<Tree>,
     ended: Option<Ending>,
+    watch: Watch,
     /// Whether a gate is red on a tree.
     red: fn(&Tree) -> bool,
 }
@@ -72,6 +82,7 @@ impl World {
             told_next: Vec::new(),
             before_applies: Vec::new(),
             ended: None,
+            watch: Watch::default(),
             red: |_| false,
         };
         world.carry_out(effects);
@@ -91,8 +102,17 @@ impl World {
     fn try_give(&mut self, input: Input) -> Result<(), Refused> {
         let logged: Input = serde_json::from_str(&serde_json::to_string(&input).unwrap()).unwrap();
         assert_eq!(logged, input, "an input survives the log");
-        let (turn, effects) = step(&self.turn, input)?;
+        let (turn, effects) = step(&self.turn, input.clone())?;
         self.turn = turn;
+        // It holds from the moment the input is taken: its effects are carried out at once.
+        match input {
+            Input::Interrupt | Input::Finish(Finish::RefuseAll | Finish::Stop) => self.watch.silenced = true,
+            Input::Finish(Finish::ApplyAnyway) => {
+                (self.watch.silenced, self.watch.may_apply_red) = (true, true);
+            }
+            Input::Choose(RedChoice::ApplyAnyway) => self.watch.may_apply_red = true,
+            _ => {}
+        }
         self.carry_out(effects);
         Ok(())
     }
@@ -106,7 +126,7 @@ impl World {
                     self.give(Input::Begun { base });
                 }
                 Effect::AskModel { message } => {
-                    assert!(self.turn.over.is_empty(), "the model is not asked once the turn is over");
+                    self.watch_ask(&message);
                     self.told.push(message);
                 }
                 Effect::ReadWorktree { accepted } => {
@@ -121,6 +141,7 @@ impl World {
                     for own in edited {
                         composed.insert(own.path, own.file);
                     }
+                    self.watch_composed(&self.trees[&onto], &composed);
                     self.worktree = composed.clone();
                     let tree = self.keep(composed);
                     self.give(Input::Composed { tree });
@@ -163,7 +184,8 @@ impl World {
                 Effect::TellNext { message } => self.told_next.push(message),
                 Effect::End(ending) => self.ended = Some(ending),
                 Effect::StopModel => self.give(Input::ModelStopped { words: String::new() }),
-                Effect::StopCommands | Effect::OpenReview { .. } | Effect::Reviewed(_) => {}
+                Effect::OpenReview { .. } => self.watch_review(),
+                Effect::StopCommands | Effect::Reviewed(_) => {}
             }
         }
     }
@@ -184,6 +206,7 @@ impl World {
             let (landed, already_there, set_aside) = (plan.landed, plan.already_there, plan.set_aside);
             files.push(FileReport { path, landed, already_there, set_aside, current });
         }
+        self.watch_apply(&self.before_applies[self.before_applies.len() - 1], &base, &accepted);
         self.worktree = self.user.clone();
         let base = self.keep(self.user.clone());
         self.give(Input::Applied { files, base, written: None });
