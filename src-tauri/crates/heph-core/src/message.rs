@@ -515,4 +515,6 @@ fn constraint_section(constraint: &Constraint) -> String {
 }
 
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod tests;

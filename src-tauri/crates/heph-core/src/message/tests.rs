@@ -1,13 +1,13 @@
 use super::*;
 use crate::{
     apply::{SetAside, plan_file},
-    diff::{Edit, hunks},
+    diff::hunks,
     file::{File, FileChange, Mode},
     id::{CommentId, ConstraintId, HunkId, RoundNo},
     text::Bytes,
 };
 
-fn path(path: &str) -> RepoPath {
+pub(super) fn path(path: &str) -> RepoPath {
     RepoPath::new(path).unwrap()
 }
 
@@ -23,7 +23,13 @@ fn failed(gate: GateFailure) -> GateReport {
     GateReport { failed: vec![gate], red_before: Vec::new() }
 }
 
-fn hunk(number: usize, what: &str, decision: Decision, rationale: &str, comments: &[&str]) -> HunkResult {
+pub(super) fn hunk(
+    number: usize,
+    what: &str,
+    decision: Decision,
+    rationale: &str,
+    comments: &[&str],
+) -> HunkResult {
     HunkResult {
         number,
         what: what.into(),
@@ -36,7 +42,7 @@ fn hunk(number: usize, what: &str, decision: Decision, rationale: &str, comments
 const RATIONALE: &str = "Read the JWT secret from the environment so the key never lands in the binary.";
 const COMMENT: &str = "put it in the config file instead, not the environment";
 
-fn chapter_outcome() -> Outcome {
+pub(super) fn chapter_outcome() -> Outcome {
     let auth = vec![
         hunk(1, "lines 23-31", Decision::Rejected, RATIONALE, &[COMMENT]),
         hunk(2, "lines 58-70", Decision::Accepted, "Not told.", &[]),
@@ -46,7 +52,7 @@ fn chapter_outcome() -> Outcome {
     Outcome { files: vec![file("src/auth.rs", auth), file("src/main.rs", main)], not_reached: None }
 }
 
-fn constraint(old: &str, new: &str, comments: &[&str]) -> Constraint {
+pub(super) fn constraint(old: &str, new: &str, comments: &[&str]) -> Constraint {
     let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
     let change = FileChange { path: path("src/auth.rs"), old: Some(file(old)), new: Some(file(new)) };
     Constraint {
@@ -61,98 +67,11 @@ fn constraint(old: &str, new: &str, comments: &[&str]) -> Constraint {
     }
 }
 
-fn chapter_constraint() -> Constraint {
+pub(super) fn chapter_constraint() -> Constraint {
     let secret = "    let secret = std::env::var(\"JWT_SECRET\")\n";
     let expect = "        .expect(\"JWT_SECRET must be set\");\n";
     let kept = "        // as the deployment notes say\n";
     constraint(kept, &format!("{secret}{kept}{expect}"), &[COMMENT])
-}
-
-#[test]
-fn the_manuals_messages_are_told_byte_for_byte() {
-    let told = with_constraints(
-        &reviewed(&chapter_outcome(), &no_gates(), &[], &Closing::Work),
-        &[chapter_constraint()],
-    );
-    assert_eq!(
-        told,
-        r#"Your proposed changes were reviewed. Here is the result:
-
-file: src/auth.rs
-  hunk 1 (lines 23-31): REJECTED
-    your rationale: "Read the JWT secret from the environment so the key
-      never lands in the binary."
-    user: "put it in the config file instead, not the environment"
-  hunk 2 (lines 58-70): ACCEPTED
-
-file: src/main.rs
-  hunk 1 (lines 10-25): ACCEPTED
-
-Address the comments. The rejected hunks are constraints: do not re-propose
-them in any form. The worktree already holds only what was accepted.
-
-The user rejected the following changes in this turn. Do not re-propose them
-in any form.
-
-src/auth.rs, round 1 -- "put it in the config file instead, not the
-environment"
-  +    let secret = std::env::var("JWT_SECRET")
-  +        .expect("JWT_SECRET must be set");"#
-    );
-}
-
-#[test]
-fn a_turn_that_ends_says_so_and_lists_no_constraints() {
-    let told = reviewed(&chapter_outcome(), &no_gates(), &[], &Closing::TurnEnds);
-    let ending = r#"  hunk 1 (lines 10-25): ACCEPTED
-
-The turn ends here. The worktree holds only what was accepted; the rejected
-changes are not in place, so do not build on them. If the user wants them
-done differently, their next prompt will say so."#;
-    assert!(told.ends_with(ending), "{told}");
-}
-
-#[test]
-fn a_set_aside_hunk_is_told_with_the_users_text_and_the_change_meant() {
-    let edit = Edit {
-        old_start: 1,
-        old: vec![Bytes(b"two\n".into())],
-        new_start: 1,
-        new: vec![Bytes(b"zwei\n".into())],
-    };
-    let report = FileReport {
-        path: path("src/lib.rs"),
-        landed: 0,
-        already_there: 0,
-        set_aside: Some(SetAside {
-            reason: Reason::Region,
-            hunks: 1,
-            change: vec![Meant { edit, place: 1..2 }],
-        }),
-        current: Some(File { mode: Mode::Regular, bytes: Bytes(b"one\nmine\n\nthree".into()) }),
-    };
-    let told = reviewed(&Outcome::default(), &no_gates(), std::slice::from_ref(&report), &Closing::Work);
-    let section = r#"file: src/lib.rs
-  SET ASIDE AT APPLY: this region changed in the user's tree after the turn
-  began. The current text is below. Redo your change against it, or explain
-  why it no longer applies.
-    one
-    mine
-    
-    three
-  Your change:
-    -two
-    +zwei
-
-Address the comments."#;
-    assert!(told.starts_with(section), "{told}");
-    let ended = reviewed(&Outcome::default(), &no_gates(), &[report], &Closing::TurnEnds);
-    assert!(
-        ended.starts_with(
-            "file: src/lib.rs\n  SET ASIDE AT APPLY: this region changed in the user's tree after the turn\n  began. It was not applied.\n\n"
-        ),
-        "{ended}"
-    );
 }
 
 #[test]
