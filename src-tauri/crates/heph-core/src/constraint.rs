@@ -6,7 +6,7 @@
 //! change of the same lines is not. Where nothing can be counted, only an equal item is a repeat: a
 //! deletion repeats a deletion, and punctuation only itself between the same neighbours.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,8 @@ pub struct Constraint {
     pub round: RoundNo,
     /// What was rejected.
     pub hunk: Hunk,
+    /// The names that its file has had since, and had before.
+    pub paths: BTreeSet<RepoPath>,
     /// The user's words, exactly.
     pub comments: Vec<String>,
     /// Whether it holds.
@@ -69,6 +71,23 @@ impl Constraint {
         &self.hunk.path
     }
 
+    /// The names of the file of a hunk that is rejected now.
+    pub fn names_of(hunk: &Hunk) -> BTreeSet<RepoPath> {
+        [hunk.path.clone(), hunk.source().clone()].into()
+    }
+
+    /// Follows its file to where an accepted rename puts it.
+    pub fn follow(&mut self, accepted: &Hunk) {
+        if accepted.item == Item::Rename && self.paths.contains(accepted.source()) {
+            self.paths.insert(accepted.path.clone());
+        }
+    }
+
+    /// Whether `hunk` is of its file.
+    fn is_of_its_file(&self, hunk: &Hunk) -> bool {
+        self.paths.contains(&hunk.path) || self.paths.contains(hunk.source())
+    }
+
     /// Whether it holds, and hunks of `round` are compared with it. One with a comment asks for a
     /// variant: it is compared only from the round after the one that answered it.
     pub fn compared_in(&self, round: RoundNo) -> bool {
@@ -78,7 +97,7 @@ impl Constraint {
 
     /// Whether `hunk`, in the review of `round`, stands where this was rejected with a comment.
     pub fn is_answered_by(&self, hunk: &Hunk, round: RoundNo) -> bool {
-        if self.comments.is_empty() || self.answered != Some(round) || self.path() != &hunk.path {
+        if self.comments.is_empty() || self.answered != Some(round) || !self.is_of_its_file(hunk) {
             return false;
         }
         match &hunk.item {
@@ -113,6 +132,8 @@ enum Identity<'a> {
     Deletion,
     /// The same mode, as git's bits.
     Mode(u32),
+    /// The same name before.
+    Rename(&'a [u8]),
 }
 
 /// Which lines of a constraint count.
@@ -130,7 +151,10 @@ impl<'a> Compared<'a> {
         };
         let identity = match &hunk.item {
             Item::Lines { .. } => Identity::Lines(hunk.content()),
-            Item::Create(file) | Item::Replace { new: file, .. } => comes(file),
+            Item::Create(file) | Item::Replace { new: file, .. } | Item::LineEndings { new: file, .. } => {
+                comes(file)
+            }
+            Item::Rename => Identity::Rename(hunk.source().as_bytes()),
             Item::Delete(_) => Identity::Deletion,
             Item::Mode { to, .. } => Identity::Mode(to.bits()),
         };
@@ -144,8 +168,7 @@ impl<'a> Compared<'a> {
                 ChangedLine::Added(bytes) => (bytes, &mut compared.added),
                 ChangedLine::Removed(bytes) => (bytes, &mut compared.removed),
             };
-            let line: String =
-                String::from_utf8_lossy(bytes).chars().filter(|c| !c.is_whitespace()).collect();
+            let line = bare(bytes);
             if !line.is_empty() {
                 side.push(line);
             }
@@ -315,16 +338,17 @@ impl<'a> Proposed<'a> {
 /// The constraints that accepting `accepted` lifts: those that hold and that these hunks would repeat,
 /// alone or together, in whichever round they come to be compared.
 pub fn lifted_by(constraints: &[Constraint], accepted: &[&Hunk], threshold: f64) -> Vec<ConstraintId> {
-    let mut by_path: BTreeMap<&RepoPath, Vec<&Hunk>> = BTreeMap::new();
+    let mut by_source: BTreeMap<&RepoPath, Vec<&Hunk>> = BTreeMap::new();
     for hunk in accepted {
-        by_path.entry(&hunk.path).or_default().push(hunk);
+        by_source.entry(hunk.source()).or_default().push(hunk);
     }
-    let accepted: BTreeMap<&RepoPath, Proposed<'_>> =
-        by_path.into_iter().map(|(path, hunks)| (path, Proposed::new(hunks))).collect();
+    let accepted: Vec<(&Hunk, Proposed<'_>)> =
+        by_source.into_values().map(|hunks| (hunks[0], Proposed::new(hunks))).collect();
     let is_lifted = |constraint: &&Constraint| {
         constraint.standing == Standing::Holds
-            && accepted.get(constraint.path()).is_some_and(|accepted| {
-                !accepted.repeating(&Compared::of(&constraint.hunk), threshold).is_empty()
+            && accepted.iter().any(|(of, accepted)| {
+                constraint.is_of_its_file(of)
+                    && !accepted.repeating(&Compared::of(&constraint.hunk), threshold).is_empty()
             })
     };
     constraints.iter().filter(is_lifted).map(|constraint| constraint.id.clone()).collect()
@@ -337,15 +361,22 @@ pub fn reproposals(
     round: RoundNo,
     threshold: f64,
 ) -> Vec<Reproposal> {
-    let mut by_path: BTreeMap<&RepoPath, Vec<&Constraint>> = BTreeMap::new();
-    for constraint in constraints.iter().filter(|constraint| constraint.compared_in(round)) {
-        by_path.entry(constraint.path()).or_default().push(constraint);
+    let mut by_path: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
+    for (place, constraint) in constraints.iter().enumerate() {
+        if constraint.compared_in(round) {
+            constraint.paths.iter().for_each(|path| by_path.entry(path).or_default().push(place));
+        }
     }
     let mut found: Vec<Reproposal> = Vec::new();
     for file in files {
-        let Some(own) = by_path.get(&file.path) else { continue };
+        let names = file.hunks.first().map(|hunk| [&hunk.path, hunk.source()]).into_iter().flatten();
+        // In the order in which they were rejected, and each once.
+        let own: BTreeSet<usize> = names.filter_map(|name| by_path.get(name)).flatten().copied().collect();
+        if own.is_empty() {
+            continue;
+        }
         let mut proposed = Proposed::new(&file.hunks);
-        for constraint in own {
+        for constraint in own.into_iter().map(|place| &constraints[place]) {
             for (hunk, share) in proposed.repeating(&Compared::of(&constraint.hunk), threshold) {
                 proposed.free[hunk] = false;
                 found.push(Reproposal {
@@ -358,6 +389,50 @@ pub fn reproposals(
         }
     }
     found
+}
+
+/// The constraint on another file of which `hunk` is a copy. It is shown and not refused: there it may be right.
+pub fn copied_from<'a>(
+    hunk: &Hunk,
+    constraints: &'a [Constraint],
+    round: RoundNo,
+    threshold: f64,
+) -> Option<&'a Constraint> {
+    let others = constraints.iter().filter(|own| own.compared_in(round) && !own.is_of_its_file(hunk));
+    let mut own = None;
+    others.into_iter().find(|constraint| {
+        let compared = Compared::of(&constraint.hunk);
+        // Without lines to count, the name of the file is all that could tell one from another.
+        compared.counted().is_some()
+            && !own.get_or_insert_with(|| Proposed::new([hunk])).repeating(&compared, threshold).is_empty()
+    })
+}
+
+/// The rows of `hunk`'s changed lines, from 0 among them, that repeat counted lines of `constraint`.
+pub fn matched_lines(hunk: &Hunk, constraint: &Constraint) -> Vec<usize> {
+    let compared = Compared::of(&constraint.hunk);
+    let Some(sign) = compared.counted() else { return Vec::new() };
+    let mut left = counts(compared.side(sign));
+    let lines = hunk.changed_lines().into_iter().enumerate();
+    let matched = lines.filter(|(_, line)| {
+        let (bytes, own) = match line {
+            ChangedLine::Added(bytes) => (bytes, Sign::Added),
+            ChangedLine::Removed(bytes) => (bytes, Sign::Removed),
+        };
+        match left.get_mut(bare(bytes).as_str()) {
+            Some(count) if *count > 0 && own == sign => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        }
+    });
+    matched.map(|(row, _)| row).collect()
+}
+
+/// A line without white space.
+fn bare(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 #[cfg(test)]

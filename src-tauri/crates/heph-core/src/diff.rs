@@ -69,7 +69,7 @@ pub struct LineRange {
 }
 
 impl LineRange {
-    fn of(range: std::ops::Range<usize>) -> LineRange {
+    pub(crate) fn of(range: std::ops::Range<usize>) -> LineRange {
         let count = range.len();
         LineRange { first: if count == 0 { range.start } else { range.start + 1 }, count }
     }
@@ -91,6 +91,9 @@ pub enum Item {
         old: LineRange,
         /// Lines proposed, with context.
         new: LineRange,
+        /// The unchanged lines of `old`, in order.
+        #[serde(default)]
+        unchanged: Vec<Bytes>,
     },
     /// A new file.
     Create(File),
@@ -102,6 +105,15 @@ pub enum Item {
         from: Mode,
         /// Proposed.
         to: Mode,
+    },
+    /// The file has another name, its content apart.
+    Rename,
+    /// Every line that differs does so in its end alone, CRLF or LF.
+    LineEndings {
+        /// Before.
+        old: File,
+        /// Proposed.
+        new: File,
     },
     /// A file replaced whole: binary, or a symlink on one side.
     Replace {
@@ -190,6 +202,8 @@ impl Hunk {
                 None => "binary".into(),
             },
             Item::Delete(_) => "file deleted".into(),
+            Item::Rename => format!("renamed from {}", self.source().shown()),
+            Item::LineEndings { .. } => "line endings".into(),
             Item::Mode { from, to } => format!("mode {:o} -> {:o}", from.bits() & 0o777, to.bits() & 0o777),
             Item::Replace { old, new } if old.mode == Mode::Symlink || new.mode == Mode::Symlink => {
                 "symlink".into()
@@ -282,11 +296,16 @@ pub fn hunks(change: &FileChange) -> FileHunks {
         (None, Some(new)) => found.push((Item::Create(new.clone()), String::new())),
         (Some(old), None) => found.push((Item::Delete(old.clone()), String::new())),
         (Some(old), Some(new)) => {
+            if change.old_path.is_some() {
+                found.push((Item::Rename, String::new()));
+            }
             let same_kind = (old.mode == Mode::Symlink) == (new.mode == Mode::Symlink);
             if same_kind && old.mode != new.mode {
                 found.push((Item::Mode { from: old.mode, to: new.mode }, String::new()));
             }
-            if is_text(old) && is_text(new) {
+            if differ_in_ends(old, new) {
+                found.push((Item::LineEndings { old: old.clone(), new: new.clone() }, String::new()));
+            } else if is_text(old) && is_text(new) {
                 line_items(&old.bytes.0, &new.bytes.0, &mut found);
             } else if old.bytes != new.bytes || !same_kind {
                 found.push((Item::Replace { old: old.clone(), new: new.clone() }, String::new()));
@@ -299,13 +318,34 @@ pub fn hunks(change: &FileChange) -> FileHunks {
     let hunks = found
         .into_iter()
         .map(|(item, heading)| {
-            let content = digest(&change.path, &item, &old_lines);
+            let place = change.old_path.as_ref().unwrap_or(&change.path);
+            let content = digest(&change.path, place, &item, &old_lines);
             let nth = seen.entry(content.clone()).and_modify(|n| *n += 1).or_insert(0);
             let id = if *nth == 0 { content } else { HunkId(format!("{content}-{nth}")) };
-            Hunk { id, path: change.path.clone(), old_path: None, item, heading, rationale: None }
+            Hunk {
+                id,
+                path: change.path.clone(),
+                old_path: change.old_path.clone(),
+                item,
+                heading,
+                rationale: None,
+            }
         })
         .collect();
     FileHunks { path: change.path.clone(), hunks }
+}
+
+/// Whether two texts are the same but for line ends.
+fn differ_in_ends(old: &File, new: &File) -> bool {
+    let ends = |file: &File| file.bytes.0.ends_with(b"\n");
+    is_text(old)
+        && is_text(new)
+        && old.bytes != new.bytes
+        && ends(old) == ends(new)
+        && lines(&old.bytes.0)
+            .into_iter()
+            .map(without_end)
+            .eq(lines(&new.bytes.0).into_iter().map(without_end))
 }
 
 fn line_items(old: &[u8], new: &[u8], found: &mut Vec<(Item, String)>) {
@@ -314,11 +354,15 @@ fn line_items(old: &[u8], new: &[u8], found: &mut Vec<(Item, String)>) {
         let (Some(first), Some(last)) = (edits.first(), edits.last()) else { continue };
         let above = first.old_start.min(CONTEXT);
         let below = CONTEXT.min(old_lines.len() - last.old_range().end);
-        let old = LineRange::of(first.old_start - above..last.old_range().end + below);
+        let range = first.old_start - above..last.old_range().end + below;
+        let is_changed = |line: &usize| edits.iter().any(|edit| edit.old_range().contains(line));
+        let unchanged = range.clone().filter(|line| !is_changed(line));
+        let unchanged = unchanged.map(|line| Bytes(old_lines[line].to_vec())).collect();
+        let old = LineRange::of(range);
         let new_end = (last.new_range().end + below).min(new_count);
         let new = LineRange::of(first.new_start - above..new_end);
         let heading = heading(&old_lines[..first.old_start - above]);
-        found.push((Item::Lines { edits, old, new }, heading));
+        found.push((Item::Lines { edits, old, new, unchanged }, heading));
     }
 }
 
@@ -336,7 +380,7 @@ fn heading(above: &[&[u8]]) -> String {
 
 /// A name made of path, change and neighbouring lines, but of no line number: it stays when other
 /// hunks of the file move it. 64 bits of SHA-256, as hex.
-fn digest(path: &RepoPath, item: &Item, old_lines: &[&[u8]]) -> HunkId {
+pub(crate) fn digest(path: &RepoPath, source: &RepoPath, item: &Item, old_lines: &[&[u8]]) -> HunkId {
     let mut hash = Sha256::new();
     let mut part = |tag: &str, bytes: &[u8]| {
         hash.update(tag);
@@ -361,21 +405,13 @@ fn digest(path: &RepoPath, item: &Item, old_lines: &[&[u8]]) -> HunkId {
         Item::Mode { from, to } => {
             part("mode", &[from.bits().to_le_bytes(), to.bits().to_le_bytes()].concat())
         }
-        Item::Replace { old, new } => {
+        Item::Rename => part("rename", source.as_bytes()),
+        Item::Replace { old, new } | Item::LineEndings { old, new } => {
             part("from", &[&old.mode.bits().to_le_bytes(), &*old.bytes.0].concat());
             part("to", &[&new.mode.bits().to_le_bytes(), &*new.bytes.0].concat());
         }
     }
     HunkId(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Rows at which a hunk can be split.
-pub fn split_rows(_h: &Hunk) -> Vec<usize> {
-    vec![]
-}
-/// The parts of a hunk.
-pub fn split(_hunk: &Hunk, _at: &[usize]) -> Option<Vec<Hunk>> {
-    None
 }
 
 /// The files without the hunks in `gone`, later hunks of a file moved to where they then lie.
@@ -416,7 +452,12 @@ mod tests {
 
     fn change(old: &str, new: &str) -> FileChange {
         let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-        FileChange { path: RepoPath::new("a.rs").unwrap(), old: Some(file(old)), new: Some(file(new)) }
+        FileChange {
+            path: RepoPath::new("a.rs").unwrap(),
+            old_path: None,
+            old: Some(file(old)),
+            new: Some(file(new)),
+        }
     }
 
     fn numbered(range: std::ops::RangeInclusive<u32>) -> String {

@@ -40,6 +40,8 @@ pub struct File {
 pub struct FileChange {
     /// Where it lies.
     pub path: RepoPath,
+    /// Where it lay, where it was renamed; `old` is then what lay there.
+    pub old_path: Option<RepoPath>,
     /// Before; `None` where it is new.
     pub old: Option<File>,
     /// After; `None` where it is gone.

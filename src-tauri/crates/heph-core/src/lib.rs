@@ -25,7 +25,9 @@ pub mod path;
 
 pub mod rationale;
 pub mod refusal;
+pub mod rename;
 pub mod review;
+pub mod split;
 pub mod text;
 pub mod turn;
 pub mod wrap;

@@ -201,11 +201,11 @@ pub fn undone(restored: &[RepoPath], left: &[RepoPath]) -> String {
          the undone changes.",
         0,
     );
-    restored.iter().for_each(|path| out.push_str(&format!("\n  {}", shown(path))));
+    restored.iter().for_each(|path| out.push_str(&format!("\n  {}", path.shown())));
     if !left.is_empty() {
         out.push_str("\n\n");
         out.push_str(&own("In these files the user has changed the same lines since, and they stay:", 0));
-        left.iter().for_each(|path| out.push_str(&format!("\n  {}", shown(path))));
+        left.iter().for_each(|path| out.push_str(&format!("\n  {}", path.shown())));
     }
     out
 }
@@ -250,7 +250,7 @@ fn own(words: &str, indent: usize) -> String {
 }
 
 fn file_section(file: &FileResult) -> String {
-    let mut out = format!("file: {}", shown(&file.path));
+    let mut out = format!("file: {}", file.path.shown());
     for hunk in &file.hunks {
         let word = match hunk.decision {
             Decision::Accepted => "ACCEPTED",
@@ -274,38 +274,6 @@ fn file_section(file: &FileResult) -> String {
     for what in &file.reproposed {
         out.push_str(&format!("\n  re-proposed hunk ({what}): REJECTED"));
     }
-    out
-}
-
-/// A path as one line. One that could be taken for something else is quoted as git quotes it (`quote.c`):
-/// control characters escaped, by name or as octal bytes, and the marks that quoting uses.
-fn shown(path: &RepoPath) -> String {
-    let plain = path.display();
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    if !plain.contains(|c| breaks(c) || matches!(c, '"' | '\\')) {
-        return plain;
-    }
-    let mut out = String::from("\"");
-    for c in plain.chars() {
-        match c {
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\u{b}' => out.push_str("\\v"),
-            '\u{c}' => out.push_str("\\f"),
-            '\r' => out.push_str("\\r"),
-            '"' | '\\' => out.extend(['\\', c]),
-            c if breaks(c) => {
-                let mut bytes = [0; 4];
-                for byte in c.encode_utf8(&mut bytes).bytes() {
-                    out.push_str(&format!("\\{byte:03o}"));
-                }
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
     out
 }
 
@@ -420,7 +388,7 @@ fn aside_section(file: &FileReport, closing: &Closing) -> String {
             format!("SET ASIDE AT APPLY: {first} It was not applied.")
         }
     };
-    let mut out = format!("file: {}\n{}", shown(&file.path), own(&words, 2));
+    let mut out = format!("file: {}\n{}", file.path.shown(), own(&words, 2));
     if *closing != Closing::Work {
         return out;
     }
@@ -490,7 +458,7 @@ fn constraint_sections(constraints: &[Constraint]) -> Vec<String> {
 
 fn constraint_section(constraint: &Constraint) -> String {
     let mut out = String::new();
-    let path = shown(constraint.path());
+    let path = constraint.path().shown();
     let round = format!(", round {}", constraint.round);
     let mut comments = constraint.comments.iter();
     match comments.next() {

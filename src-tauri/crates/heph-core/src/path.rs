@@ -58,6 +58,38 @@ impl RepoPath {
         &self.0.0
     }
 
+    /// A path as one line. One that could be taken for something else is quoted as git quotes it (`quote.c`):
+    /// control characters escaped, by name or as octal bytes, and the marks that quoting uses.
+    pub fn shown(&self) -> String {
+        let plain = self.display();
+        let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        if !plain.contains(|c| breaks(c) || matches!(c, '"' | '\\')) {
+            return plain;
+        }
+        let mut out = String::from("\"");
+        for c in plain.chars() {
+            match c {
+                '\u{7}' => out.push_str("\\a"),
+                '\u{8}' => out.push_str("\\b"),
+                '\t' => out.push_str("\\t"),
+                '\n' => out.push_str("\\n"),
+                '\u{b}' => out.push_str("\\v"),
+                '\u{c}' => out.push_str("\\f"),
+                '\r' => out.push_str("\\r"),
+                '"' | '\\' => out.extend(['\\', c]),
+                c if breaks(c) => {
+                    let mut bytes = [0; 4];
+                    for byte in c.encode_utf8(&mut bytes).bytes() {
+                        out.push_str(&format!("\\{byte:03o}"));
+                    }
+                }
+                c => out.push(c),
+            }
+        }
+        out.push('"');
+        out
+    }
+
     /// For people and models: bytes that are not UTF-8 become the replacement character.
     pub fn display(&self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()

@@ -74,9 +74,14 @@ impl Trace {
 /// Gives each hunk of `file` its rationale. `accepted` and `proposed` are the file's bytes on the two
 /// sides of the review (empty where it does not exist); `notes` are all edits of the round, in order.
 pub fn attribute(file: &mut FileHunks, accepted: &[u8], proposed: &[u8], notes: &[EditNote]) {
-    let own: Vec<(usize, &EditNote)> =
-        notes.iter().enumerate().filter(|(_, note)| note.path == file.path).collect();
-    if own.is_empty() {
+    let old_path = file.hunks.first().and_then(|hunk| hunk.old_path.clone());
+    let is_own = |note: &EditNote| note.path == file.path || Some(&note.path) == old_path.as_ref();
+    let own: Vec<(usize, &EditNote)> = notes.iter().enumerate().filter(|(_, note)| is_own(note)).collect();
+    // A move takes a file away in one place and puts it down in another: none of its lines is new.
+    let is_move = |note: &EditNote| old_path.is_some() && (note.before.is_none() || note.after.is_none());
+    let (moved, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|(_, note)| is_move(note));
+    let moves: BTreeSet<usize> = moved.iter().map(|(number, _)| *number).collect();
+    if own.is_empty() && moves.is_empty() {
         return;
     }
     let mut trace = Trace::new(accepted);
@@ -99,7 +104,8 @@ pub fn attribute(file: &mut FileHunks, accepted: &[u8], proposed: &[u8], notes: 
                 })
                 .collect(),
             Item::Mode { .. } => BTreeSet::new(),
-            Item::Create(_) | Item::Delete(_) | Item::Replace { .. } => {
+            Item::Rename => moves.clone(),
+            Item::LineEndings { .. } | Item::Create(_) | Item::Delete(_) | Item::Replace { .. } => {
                 own.iter().map(|(number, _)| *number).collect()
             }
         };
@@ -133,8 +139,12 @@ mod tests {
 
     fn rationales(old: &str, new: &str, notes: &[EditNote]) -> Vec<Option<String>> {
         let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-        let change =
-            FileChange { path: RepoPath::new("a").unwrap(), old: Some(file(old)), new: Some(file(new)) };
+        let change = FileChange {
+            path: RepoPath::new("a").unwrap(),
+            old_path: None,
+            old: Some(file(old)),
+            new: Some(file(new)),
+        };
         let mut found = hunks(&change);
         attribute(&mut found, old.as_bytes(), new.as_bytes(), notes);
         found.hunks.into_iter().map(|hunk| hunk.rationale).collect()

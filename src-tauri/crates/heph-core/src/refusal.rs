@@ -11,7 +11,11 @@ use crate::{
 pub fn cannot_be_accepted(hunk: &Hunk) -> Option<&'static str> {
     let made = match &hunk.item {
         Item::Create(file) | Item::Replace { new: file, .. } => file,
-        Item::Lines { .. } | Item::Delete(_) | Item::Mode { .. } => return None,
+        Item::Lines { .. }
+        | Item::Delete(_)
+        | Item::Mode { .. }
+        | Item::Rename
+        | Item::LineEndings { .. } => return None,
     };
     link_leaves(&hunk.path, made).then_some("a link that points out of the repository")
 }
@@ -49,7 +53,8 @@ mod tests {
     fn a_link_may_point_inside_the_repository_only() {
         let refused = |path: &str, target: &str| {
             let link = File { mode: Mode::Symlink, bytes: Bytes(target.into()) };
-            let change = FileChange { path: RepoPath::new(path).unwrap(), old: None, new: Some(link) };
+            let change =
+                FileChange { path: RepoPath::new(path).unwrap(), old_path: None, old: None, new: Some(link) };
             cannot_be_accepted(&hunks(&change).hunks[0]).is_some()
         };
         for (path, target) in [

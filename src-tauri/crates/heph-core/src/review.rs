@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     constraint::Reproposal,
-    diff::{FileHunks, Hunk, Item, split, without},
+    diff::{FileHunks, Hunk, Item, without},
     file::File,
     id::{CommentId, HunkId},
     message::{Decision, FileResult, HunkResult, Outcome},
     path::RepoPath,
+    split::split,
 };
 
 /// The user's verdict on a hunk. Without one a hunk is undecided.

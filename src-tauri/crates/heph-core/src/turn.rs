@@ -68,7 +68,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     apply::FileReport,
-    constraint::{Constraint, Reproposal},
+    constraint::{Constraint, Reproposal, copied_from, matched_lines},
     diff::Hunk,
     id::{ConstraintId, RoundNo, TreeId},
     message::Outcome,
@@ -439,6 +439,17 @@ impl Turn {
     /// Whether no round can follow the present one.
     pub fn is_last_round(&self) -> bool {
         !self.over.is_empty() || self.round.0 >= self.settings.max_rounds
+    }
+
+    /// The constraint on another file of which `hunk` is a copy.
+    pub fn copied_from(&self, hunk: &Hunk) -> Option<&Constraint> {
+        copied_from(hunk, &self.constraints, self.round, self.settings.threshold)
+    }
+
+    /// Which of a refused hunk's changed lines, from 0, repeat those that were rejected.
+    pub fn matched_lines(&self, refused: &Reproposal, hunk: &Hunk) -> Vec<usize> {
+        let constraint = self.constraints.iter().find(|constraint| constraint.id == refused.constraint);
+        constraint.map(|constraint| matched_lines(hunk, constraint)).unwrap_or_default()
     }
 
     /// The constraint that `hunk` answers in the present round.

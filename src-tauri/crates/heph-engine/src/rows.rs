@@ -110,7 +110,7 @@ impl Sides {
             page.add(|| row(RowKind::Context, numbers, old.line(old_line), new.spans(new_line), &[]));
         };
         match &hunk.item {
-            Item::Lines { edits, old: range, new: new_range } => {
+            Item::Lines { edits, old: range, new: new_range, .. } => {
                 let mut old_line = if range.count == 0 { range.first } else { range.first - 1 };
                 let mut new_line = if new_range.count == 0 { new_range.first } else { new_range.first - 1 };
                 let old_end = old_line + range.count;
@@ -150,7 +150,7 @@ impl Sides {
                     page.add(|| row(RowKind::Removed, numbers, old.line(line), old.spans(line), &[]));
                 }
             }
-            Item::Mode { .. } | Item::Replace { .. } => {}
+            Item::Mode { .. } | Item::Replace { .. } | Item::Rename | Item::LineEndings { .. } => {}
         }
         page.rows
     }
@@ -345,8 +345,12 @@ mod tests {
         let old = "fn a() {\n    let é = b\"hunter2\";\n    b\n}\nc\nd\n";
         let new = old.replace("b\"hunter2\"", "config.secret()").replace("d\n", "d");
         let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-        let change =
-            FileChange { path: RepoPath::new("a.rs").unwrap(), old: Some(file(old)), new: Some(file(&new)) };
+        let change = FileChange {
+            path: RepoPath::new("a.rs").unwrap(),
+            old_path: None,
+            old: Some(file(old)),
+            new: Some(file(&new)),
+        };
         let file = hunks(&change);
         let sides = Sides::of(&Colours::default(), &file, old.as_bytes());
         let rows = sides.rows(&file.hunks[0], 0, usize::MAX);
@@ -368,8 +372,12 @@ mod tests {
         let long = |word: &str| format!("let a = 1;\nlet b = \"{}\";\nlet c = {word};\n", word.repeat(5000));
         let (old, new) = (long("1"), long("2"));
         let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-        let change =
-            FileChange { path: RepoPath::new("a.rs").unwrap(), old: Some(file(&old)), new: Some(file(&new)) };
+        let change = FileChange {
+            path: RepoPath::new("a.rs").unwrap(),
+            old_path: None,
+            old: Some(file(&old)),
+            new: Some(file(&new)),
+        };
         let file = hunks(&change);
         let rows = Sides::of(&Colours::default(), &file, old.as_bytes()).rows(&file.hunks[0], 0, usize::MAX);
         let plain: Vec<bool> = rows.iter().map(|row| row.spans.is_empty()).collect();

@@ -2,11 +2,12 @@
 
 use heph_core::{
     constraint::{Constraint, Standing},
-    diff::{ChangedLine, FileHunks, Hunk, Item, LineRange, is_text, split_rows},
+    diff::{ChangedLine, FileHunks, Hunk, Item, LineRange, is_text},
     file::Mode,
     path::RepoPath,
     refusal::cannot_be_accepted,
     review::{Comment, Place, Review, Side, Subject, Verdict, runs_on_your_machine},
+    split::split_rows,
     turn::{self, Ending, EndingKind, GateRun, Phase, Tally, Turn},
 };
 use heph_wire as wire;
@@ -203,6 +204,7 @@ fn brief(turn: &Turn, review: &Review, colours: &Colours) -> wire::Brief {
         round: reproposal.round.0,
         share: reproposal.share,
         rows: rows::quoted(colours, hunk),
+        matched: turn.matched_lines(reproposal, hunk).into_iter().map(|row| row as u32).collect(),
         rationale: hunk.rationale.clone(),
         askable,
     });
@@ -246,7 +248,7 @@ fn file_view(
     let sum = |of: fn(&Counts) -> u32| hunks.iter().map(|hunk| of(&hunk.counts)).sum();
     wire::FileView {
         path: wire_path(&file.path),
-        old_path: None,
+        old_path: file.hunks.first().and_then(|hunk| hunk.old_path.as_ref()).map(wire_path),
         change: change_name(&file.hunks),
         marked: marked(file),
         editable: file.hunks.iter().all(is_editable),
@@ -258,7 +260,7 @@ fn file_view(
 /// Whether the file that a hunk is of can be edited as text once the hunk is in it.
 fn is_editable(hunk: &Hunk) -> bool {
     match &hunk.item {
-        Item::Lines { .. } | Item::Mode { .. } => true,
+        Item::Lines { .. } | Item::Mode { .. } | Item::Rename | Item::LineEndings { .. } => true,
         Item::Create(file) => is_text(file) && std::str::from_utf8(&file.bytes.0).is_ok(),
         Item::Delete(_) | Item::Replace { .. } => false,
     }
@@ -310,6 +312,8 @@ fn change_name(hunks: &[Hunk]) -> wire::ChangeName {
         Item::Create(_) => wire::ChangeName::Added,
         Item::Delete(_) => wire::ChangeName::Deleted,
         Item::Mode { .. } => wire::ChangeName::Mode,
+        Item::Rename => wire::ChangeName::Renamed,
+        Item::LineEndings { .. } => wire::ChangeName::LineEndings,
         Item::Replace { old, new } if old.mode == Mode::Symlink || new.mode == Mode::Symlink => {
             wire::ChangeName::Symlink
         }
@@ -349,7 +353,9 @@ fn hunk_view(
             let lines = changed.len() as u32;
             ((lines.min(1), lines), (0, 0), String::new())
         }
-        Item::Mode { .. } | Item::Replace { .. } => ((0, 0), (0, 0), String::new()),
+        Item::Mode { .. } | Item::Replace { .. } | Item::Rename | Item::LineEndings { .. } => {
+            ((0, 0), (0, 0), String::new())
+        }
     };
     let answers = turn.answered_by(hunk).map(|constraint| wire::Answered {
         round: constraint.round.0,
@@ -368,6 +374,9 @@ fn hunk_view(
         row_count: rows::count(hunk) as u32,
         split_at: split_rows(hunk).into_iter().map(|row| row as u32).collect(),
         changes_your_edit: turn.changes_own_lines(hunk),
+        copy_of: turn
+            .copied_from(hunk)
+            .map(|constraint| wire::CopyOf { path: wire_path(constraint.path()), round: constraint.round.0 }),
         rows: sides.map(|sides| sides.rows(hunk, 0, usize::MAX)),
         counts: Counts { added: added as u32, removed: (changed.len() - added) as u32 },
         rationale: hunk.rationale.clone(),

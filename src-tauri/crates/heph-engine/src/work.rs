@@ -3,12 +3,13 @@
 use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 use heph_core::{
-    compose::{FileOutcome, Misfit, compose},
+    compose::{self, FileOutcome, Misfit},
     diff::{self, FileHunks, Hunk},
     file::File,
     id::{HunkId, TreeId},
     path::RepoPath,
     rationale::{EditNote, attribute},
+    rename,
     review::EditedFile,
     turn::{GateResult, GateRun, Index, Input, TakenOut},
 };
@@ -116,8 +117,7 @@ impl Workplace {
         }
         let mut outcomes = Vec::new();
         for (source, hunks) in by_source {
-            let file = compose(self.private.file(onto, source)?.as_ref(), &hunks)?;
-            outcomes.push(FileOutcome { path: source.clone(), file });
+            outcomes.extend(compose::outcomes(source, self.private.file(onto, source)?.as_ref(), &hunks)?);
         }
         Ok(outcomes)
     }
@@ -191,7 +191,7 @@ impl Workplace {
         notes: &[EditNote],
     ) -> Result<Vec<FileHunks>, WorkError> {
         let bytes = |file: &Option<File>| file.as_ref().map(|file| file.bytes.0.clone()).unwrap_or_default();
-        let changes = self.private.diff(old, new)?;
+        let changes = rename::pair(self.private.diff(old, new)?);
         let files = changes.iter().map(|change| {
             let mut file = diff::hunks(change);
             attribute(&mut file, &bytes(&change.old), &bytes(&change.new), notes);

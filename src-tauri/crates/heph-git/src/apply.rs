@@ -446,7 +446,12 @@ mod tests {
 
     fn change(path: &str, old: Option<&str>, new: Option<&str>) -> FileChange {
         let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-        FileChange { path: RepoPath::new(path).unwrap(), old: old.map(file), new: new.map(file) }
+        FileChange {
+            path: RepoPath::new(path).unwrap(),
+            old_path: None,
+            old: old.map(file),
+            new: new.map(file),
+        }
     }
 
     /// Plans and stages `changes`, lets the user do something, and carries on.

@@ -329,6 +329,7 @@ impl PrivateRepo {
         let changes = differences.into_iter().map(|difference| {
             Ok(FileChange {
                 path: RepoPath::new(&difference.path)?,
+                old_path: None,
                 old: file(difference.old)?,
                 new: file(difference.new)?,
             })

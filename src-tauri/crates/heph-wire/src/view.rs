@@ -366,6 +366,8 @@ pub struct ReproposedView {
     pub share: f64,
     /// Its rows.
     pub rows: Vec<Row>,
+    /// Which of its rows repeat what was rejected, from 0.
+    pub matched: Vec<u32>,
     /// The model's reason.
     pub rationale: Option<String>,
     /// Whether it can be asked about: the worktree held it when the model stopped last.
@@ -435,6 +437,10 @@ pub enum ChangeName {
     Symlink,
     /// Its bytes differ, and are no text.
     Binary,
+    /// It has another name, and perhaps other lines too.
+    Renamed,
+    /// Its lines differ in their ends alone.
+    LineEndings,
 }
 
 /// One reviewable change.
@@ -460,6 +466,10 @@ pub struct HunkView {
     pub split_at: Vec<u32>,
     /// Whether it changes lines that the user wrote in an earlier round's edit.
     pub changes_your_edit: bool,
+    /// What was rejected in another file, where this is a copy of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub copy_of: Option<CopyOf>,
     /// Its rows; left out where `rows` was false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -501,6 +511,15 @@ pub enum VerdictName {
     Accept,
     /// It does not, and is a constraint.
     Reject,
+}
+
+/// A rejection in another file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct CopyOf {
+    /// The file.
+    pub path: WirePath,
+    /// The round of the rejection.
+    pub round: u32,
 }
 
 /// What was decided on a hunk.

@@ -74,7 +74,7 @@ export type CallError = {
 } | { "kind": "refused" } | { "kind": "settings" } | { "kind": "internal" });
 
 /** What happened to a file. */
-export type ChangeName = "added" | "deleted" | "modified" | "mode" | "symlink" | "binary";
+export type ChangeName = "added" | "deleted" | "modified" | "mode" | "symlink" | "binary" | "renamed" | "line_endings";
 
 /** A comment. */
 export type CommentParams = {
@@ -114,6 +114,14 @@ export type ConstraintView = {
   comments: Array<string>,
   /** Whether it no longer holds. */
   lifted: boolean,
+};
+
+/** A rejection in another file. */
+export type CopyOf = {
+  /** The file. */
+  path: WirePath,
+  /** The round of the rejection. */
+  round: number,
 };
 
 /** Changed lines. */
@@ -271,6 +279,8 @@ export type HunkView = {
   split_at: Array<number>,
   /** Whether it changes lines that the user wrote in an earlier round's edit. */
   changes_your_edit: boolean,
+  /** What was rejected in another file, where this is a copy of it. */
+  copy_of?: CopyOf,
   /** Its rows; left out where `rows` was false. */
   rows?: Array<Row>,
   /** Changed lines. */
@@ -572,6 +582,8 @@ export type ReproposedView = {
   share: number,
   /** Its rows. */
   rows: Array<Row>,
+  /** Which of its rows repeat what was rejected, from 0. */
+  matched: Array<number>,
   /** The model's reason. */
   rationale: string | null,
   /** Whether it can be asked about: the worktree held it when the model stopped last. */

@@ -124,7 +124,7 @@ impl Play {
             let (old, new) = (old.get(&path).cloned(), new.get(&path).cloned());
             let side = |file: &Option<File>| file.clone().map(|file| file.bytes.0).unwrap_or_default();
             let (before, after) = (side(&old), side(&new));
-            let mut file = hunks(&FileChange { path, old, new });
+            let mut file = hunks(&FileChange { path, old_path: None, old, new });
             attribute(&mut file, &before, &after, &self.notes);
             file
         });

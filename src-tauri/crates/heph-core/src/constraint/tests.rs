@@ -16,7 +16,7 @@ fn symlink(target: &str) -> Option<File> {
 }
 
 fn change(old: Option<File>, new: Option<File>) -> FileHunks {
-    hunks(&FileChange { path: RepoPath::new("a.rs").unwrap(), old, new })
+    hunks(&FileChange { path: RepoPath::new("a.rs").unwrap(), old_path: None, old, new })
 }
 
 fn file_hunks(old: &str, new: &str) -> FileHunks {
@@ -31,6 +31,7 @@ fn of(hunk: Hunk, comments: &[&str]) -> Constraint {
     Constraint {
         id: ConstraintId("c".into()),
         round: RoundNo(1),
+        paths: Constraint::names_of(&hunk),
         hunk,
         comments: comments.iter().map(|c| (*c).to_owned()).collect(),
         standing: Standing::Holds,
@@ -266,4 +267,57 @@ proptest! {
             prop_assert_eq!(lifted.contains(&constraint.id), !alone[0].is_empty());
         }
     }
+}
+
+fn renamed(from: &str, to: &str, old: &str, new: &str) -> FileHunks {
+    let [path, old_path] = [to, from].map(|path| RepoPath::new(path).unwrap());
+    hunks(&FileChange { path, old_path: Some(old_path), old: regular(old), new: regular(new) })
+}
+
+#[test]
+fn a_constraint_follows_its_file_to_another_name_and_back() {
+    let old: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+    let new = old.replace("line 9\n", "let a = 1;\n");
+    let rejected = constraint(&old, &new, &[]);
+    let moved = renamed("a.rs", "b.rs", &old, &new);
+    let found = reproposals(std::slice::from_ref(&moved), std::slice::from_ref(&rejected), RoundNo(2), 0.8);
+    assert_eq!(found.iter().map(|found| &found.hunk).collect::<Vec<_>>(), [&moved.hunks[1].id]);
+    let mut followed = rejected.clone();
+    followed.follow(&moved.hunks[0]);
+    let mut there = file_hunks(&old, &new);
+    there.path = RepoPath::new("b.rs").unwrap();
+    there.hunks.iter_mut().for_each(|hunk| hunk.path = there.path.clone());
+    let again = |constraint: &Constraint| {
+        reproposals(std::slice::from_ref(&there), std::slice::from_ref(constraint), RoundNo(2), 0.8).len()
+    };
+    assert_eq!((again(&followed), again(&rejected)), (1, 0));
+    let under_the_new_name = of(moved.hunks[1].clone(), &[]);
+    let back = file_hunks(&old, &new);
+    assert_eq!(reproposals(&[back], &[under_the_new_name], RoundNo(2), 0.8).len(), 1);
+}
+
+#[test]
+fn a_rename_is_proposed_again_only_by_the_same_rename() {
+    let text = "one\ntwo\nthree\n";
+    let rejected = of(renamed("a.rs", "b.rs", text, text).hunks.remove(0), &[]);
+    let again =
+        |file: FileHunks| reproposals(&[file], std::slice::from_ref(&rejected), RoundNo(2), 0.8).len();
+    assert_eq!(again(renamed("a.rs", "b.rs", text, text)), 1);
+    assert_eq!(again(renamed("c.rs", "b.rs", text, text)), 0);
+    assert_eq!(again(file_hunks(text, "one\n")), 0);
+}
+
+#[test]
+fn a_copy_in_another_file_is_known_and_not_refused() {
+    let rejected = constraint("", "let a = 1;\nlet b = 2;\n", &[]);
+    let mut elsewhere = file_hunks("", "let a = 1;\nlet b = 2;\n");
+    elsewhere.path = RepoPath::new("b.rs").unwrap();
+    elsewhere.hunks.iter_mut().for_each(|hunk| hunk.path = elsewhere.path.clone());
+    let constraints = [rejected];
+    assert_eq!(reproposals(std::slice::from_ref(&elsewhere), &constraints, RoundNo(2), 0.8).len(), 0);
+    let copied = copied_from(&elsewhere.hunks[0], &constraints, RoundNo(2), 0.8);
+    assert_eq!(copied.map(|constraint| constraint.path().display()), Some("a.rs".to_owned()));
+    let own = file_hunks("", "let a = 1;\nlet b = 2;\n");
+    assert!(copied_from(&own.hunks[0], &constraints, RoundNo(2), 0.8).is_none());
+    assert_eq!(matched_lines(&elsewhere.hunks[0], &constraints[0]), [0, 1]);
 }

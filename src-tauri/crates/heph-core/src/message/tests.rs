@@ -54,11 +54,14 @@ pub(super) fn chapter_outcome() -> Outcome {
 
 pub(super) fn constraint(old: &str, new: &str, comments: &[&str]) -> Constraint {
     let file = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-    let change = FileChange { path: path("src/auth.rs"), old: Some(file(old)), new: Some(file(new)) };
+    let change =
+        FileChange { path: path("src/auth.rs"), old_path: None, old: Some(file(old)), new: Some(file(new)) };
+    let hunk = hunks(&change).hunks.remove(0);
     Constraint {
         id: ConstraintId("1".into()),
         round: RoundNo(1),
-        hunk: hunks(&change).hunks.remove(0),
+        paths: Constraint::names_of(&hunk),
+        hunk,
         comments: comments.iter().map(|text| (*text).to_owned()).collect(),
         standing: Standing::Holds,
         answered: None,

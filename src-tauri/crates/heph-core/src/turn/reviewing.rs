@@ -195,6 +195,7 @@ impl Turn {
             id: ConstraintId(format!("{}-{}", self.round, hunk.id)),
             round: self.round,
             hunk: hunk.clone(),
+            paths: Constraint::names_of(hunk),
             comments,
             standing: Standing::Holds,
             answered: None,
@@ -214,6 +215,9 @@ impl Turn {
         let lifted = lifted_by(&self.constraints, &taken, self.settings.threshold);
         for constraint in self.constraints.iter_mut().filter(|constraint| lifted.contains(&constraint.id)) {
             constraint.standing = Standing::Lifted;
+        }
+        for constraint in &mut self.constraints {
+            accepted.iter().for_each(|hunk| constraint.follow(hunk));
         }
         for hunk in &taken {
             *self.accepted_so_far.entry(hunk.path.clone()).or_insert(0) += 1;

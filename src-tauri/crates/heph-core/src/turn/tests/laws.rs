@@ -143,7 +143,8 @@ fn play(world: &mut World, number: usize, next: Move) {
         Move::WithdrawEdit => Input::Edit { path: path(), edited: None },
         Move::Split(at) => {
             let hunk = nth_hunk(world, at);
-            let rows = world.turn.review().and_then(|review| review.hunk(&hunk)).map(crate::diff::split_rows);
+            let rows =
+                world.turn.review().and_then(|review| review.hunk(&hunk)).map(crate::split::split_rows);
             Input::Split { hunk, at: rows.unwrap_or_default() }
         }
         Move::TakeBack(at) => {

@@ -249,7 +249,7 @@ impl World {
         let all: Vec<&Hunk> =
             self.turn.review().unwrap().hunks().filter(|hunk| hunk.path == path()).collect();
         let proposed = compose(accepted.as_ref(), &all).unwrap().unwrap();
-        let change = FileChange { path: path(), old: accepted, new: Some(file(text)) };
+        let change = FileChange { path: path(), old_path: None, old: accepted, new: Some(file(text)) };
         let own = edits(&proposed.bytes.0, text.as_bytes());
         Edited {
             file: file(text),
@@ -307,8 +307,12 @@ fn diff(old: &Tree, new: &Tree) -> Vec<FileHunks> {
     let changed = paths.into_iter().filter(|path| old.get(path) != new.get(path));
     changed
         .map(|path| {
-            let change =
-                FileChange { path: path.clone(), old: old.get(path).cloned(), new: new.get(path).cloned() };
+            let change = FileChange {
+                path: path.clone(),
+                old_path: None,
+                old: old.get(path).cloned(),
+                new: new.get(path).cloned(),
+            };
             hunks(&change)
         })
         .collect()

@@ -246,3 +246,30 @@ fn a_review_of_the_users_own_tree_takes_out_only_what_was_rejected_one_by_one() 
     world.give(Input::Finish(Finish::AcceptAll));
     assert_eq!((world.user, world.told_next.len()), (user, 1));
 }
+
+#[test]
+fn the_parts_of_a_split_hunk_are_decided_apart_and_only_the_rejected_part_is_a_constraint() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(5, "five"), (9, "nine"), (13, "thirteen")]));
+    let hunk = world.turn.review().unwrap().hunks().next().unwrap().clone();
+    assert_eq!(world.turn.review().unwrap().hunks().count(), 1);
+    let place = Place::Line { side: crate::review::Side::New, line: 13 };
+    let comment = Comment { id: CommentId("1".into()), hunk: hunk.id.clone(), text: "why".into(), place };
+    world.give(Input::Comment(comment));
+    let at = crate::split::split_rows(&hunk);
+    assert_eq!(at.len(), 2);
+    let nowhere = Input::Split { hunk: hunk.id.clone(), at: vec![0] };
+    assert_eq!(world.try_give(nowhere), Err(Refused::CannotSplit));
+    world.give(Input::Split { hunk: hunk.id.clone(), at });
+    let review = world.turn.review().unwrap();
+    let parts: Vec<String> = review.hunks().map(Hunk::what).collect();
+    assert_eq!(parts, ["lines 2-8", "lines 6-12", "lines 10-16"]);
+    let last = review.hunks().last().unwrap();
+    assert_eq!(review.comments_on(&last.id).count(), 1, "the comment is with its line");
+    let stale = Input::Decide { hunk: hunk.id, verdict: None };
+    assert_eq!(world.try_give(stale), Err(Refused::Stale));
+    world.verdicts(&[ACCEPT, REJECT, ACCEPT]);
+    assert_eq!(world.worktree, tree(&changed(&base(), &[(5, "five"), (13, "thirteen")])));
+    let told = world.told.last().unwrap();
+    assert!(told.ends_with("src/a.rs, round 1\n  -line 9\n  +nine"), "{told}");
+}
