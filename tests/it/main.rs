@@ -6,6 +6,7 @@ mod faults;
 mod gates;
 mod interruptions;
 mod own_repository;
+mod scenarios;
 
 use std::path::PathBuf;
 
@@ -73,7 +74,7 @@ impl Journey {
 
     /// Ends the process by closing its standard input, and starts another on the same data.
     fn close_and_restart(self) -> Journey {
-        let Journey { repository, data, client, session } = self;
+        let Journey { repository, data, mut client, session } = self;
         assert!(client.close());
         let client = serve(&data);
         Journey { repository, data, client, session }
@@ -81,7 +82,7 @@ impl Journey {
 
     /// Kills the process and starts another on the same data.
     fn kill_and_restart(self) -> Journey {
-        let Journey { repository, data, client, session } = self;
+        let Journey { repository, data, mut client, session } = self;
         client.kill();
         let client = serve(&data);
         Journey { repository, data, client, session }

@@ -80,6 +80,11 @@ impl Client {
         self.try_call(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
+    /// The next notification of any kind.
+    pub fn notification(&mut self) -> Value {
+        self.notifications.pop_front().unwrap_or_else(|| self.next())
+    }
+
     /// The params of the next notification of this kind; those before it are passed over.
     pub fn wait(&mut self, method: &str) -> Value {
         self.wait_for(method, |_| true)
@@ -88,10 +93,7 @@ impl Client {
     /// The params of the next notification of this kind that fits.
     pub fn wait_for(&mut self, method: &str, fits: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let notification = match self.notifications.pop_front() {
-                Some(notification) => notification,
-                None => self.next(),
-            };
+            let notification = self.notification();
             if notification["method"] == method && fits(&notification["params"]) {
                 return notification["params"].clone();
             }
@@ -99,13 +101,13 @@ impl Client {
     }
 
     /// Kills the process, as a power failure would.
-    pub fn kill(mut self) {
+    pub fn kill(&mut self) {
         self.process.kill().expect("the process was alive");
         self.process.wait().expect("the process is dead");
     }
 
     /// Closes standard input, and waits until the process has ended by itself.
-    pub fn close(mut self) -> bool {
+    pub fn close(&mut self) -> bool {
         self.input = None;
         self.process.wait().expect("the process ends").success()
     }

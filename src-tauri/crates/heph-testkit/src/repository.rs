@@ -13,7 +13,7 @@ pub struct Repository {
 }
 
 /// Everything of a repository that must not change by itself.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     /// Every file of the working tree but the named ones, with its bytes and mode.
     pub files: BTreeMap<PathBuf, (u32, Vec<u8>)>,
@@ -66,17 +66,25 @@ impl Repository {
 
     /// Runs git in it, under an empty environment, and returns what it printed.
     pub fn git(&self, arguments: &[&str]) -> String {
-        let output = Command::new("git")
-            .args(arguments)
+        self.run(Command::new("git").args(arguments))
+    }
+
+    /// Runs a shell's command in it, under an empty environment, and returns what it printed.
+    pub fn sh(&self, command: &str) -> String {
+        self.run(Command::new("sh").args(["-c", command]))
+    }
+
+    fn run(&self, command: &mut Command) -> String {
+        let output = command
             .current_dir(self.root())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home())
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .output()
-            .expect("git is installed");
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "git {arguments:?}: {errors}");
+        assert!(output.status.success(), "{command:?}: {errors}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 

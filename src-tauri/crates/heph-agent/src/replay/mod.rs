@@ -2,12 +2,13 @@
 //!
 //! The script is a TOML file of `[[reply]]` tables. A reply is one stop of the model: its steps are
 //! tool calls, one in each response, so that each result is known before the next call; its text are
-//! the closing words. A new message in the user's role takes the first unused reply whose `when` it
-//! holds. Where none fits, the model says "Done." and changes nothing.
+//! the closing words. With `fail` the model fails after its steps, for that reason. A new message in
+//! the user's role takes the first unused reply whose `when` it holds. Where none fits, the model says
+//! "Done." and changes nothing.
 
 mod script;
 
-use crate::model::{Entry, Model, Responding, Response, ToolCall};
+use crate::model::{Entry, Model, ModelError, Responding, Response, ToolCall};
 pub use script::{Script, ScriptError};
 
 /// What is said where no reply fits.
@@ -45,13 +46,17 @@ impl ReplayModel {
         self.playing = found.map(|index| (index, 0));
     }
 
-    async fn play(&mut self, history: &[Entry], say: &mut (dyn FnMut(&str) + Send)) -> Response {
+    async fn play(
+        &mut self,
+        history: &[Entry],
+        say: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Response, ModelError> {
         if let Some(Entry::User(message)) = history.last() {
             self.take_reply(message);
         }
         let Some((index, next)) = self.playing else {
             say(NOTHING_LEFT);
-            return Response { text: NOTHING_LEFT.to_owned(), calls: Vec::new() };
+            return Ok(Response { text: NOTHING_LEFT.to_owned(), calls: Vec::new() });
         };
         let reply = &self.script.replies[index];
         if let Some(step) = reply.steps.get(next) {
@@ -59,13 +64,16 @@ impl ReplayModel {
             self.playing = Some((index, next + 1));
             let id = format!("reply-{}-step-{}", index + 1, next + 1);
             let call = ToolCall { id, name: step.tool.clone(), arguments: step.arguments.clone() };
-            return Response { text: String::new(), calls: vec![call] };
+            return Ok(Response { text: String::new(), calls: vec![call] });
+        }
+        if let Some(reason) = &reply.fail {
+            return Err(ModelError(reason.clone()));
         }
         for piece in pieces(&reply.text) {
             say(piece);
             tokio::task::yield_now().await;
         }
-        Response { text: reply.text.clone(), calls: Vec::new() }
+        Ok(Response { text: reply.text.clone(), calls: Vec::new() })
     }
 }
 
@@ -75,7 +83,7 @@ impl Model for ReplayModel {
         history: &'a [Entry],
         say: &'a mut (dyn FnMut(&str) + Send),
     ) -> Responding<'a> {
-        Box::pin(async move { Ok(self.play(history, say).await) })
+        Box::pin(self.play(history, say))
     }
 }
 

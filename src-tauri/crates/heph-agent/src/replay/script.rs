@@ -25,6 +25,8 @@ pub(super) struct Reply {
     pub(super) text: String,
     /// Before each step.
     pub(super) delay: Duration,
+    /// With this reason the model fails after its steps, in place of its closing words.
+    pub(super) fail: Option<String>,
     pub(super) steps: Vec<Step>,
 }
 
@@ -55,6 +57,7 @@ struct ReplyKeys {
     text: String,
     #[serde(default)]
     delay_ms: u64,
+    fail: Option<String>,
     /// Read one by one, for the sake of better errors.
     #[serde(rename = "step")]
     _step: Option<IgnoredAny>,
@@ -127,7 +130,8 @@ fn reply(value: &Spanned<DeValue<'_>>, place: &str) -> Result<Reply, Fault> {
     for (number, value) in (1..).zip(tables(table.get("step"), "reply.step").map_err(here)?) {
         steps.push(step(value).map_err(|fault| fault.at_place(&format!("{place}, step {number}")))?);
     }
-    Ok(Reply { when: keys.when, text: keys.text, delay: Duration::from_millis(keys.delay_ms), steps })
+    let delay = Duration::from_millis(keys.delay_ms);
+    Ok(Reply { when: keys.when, text: keys.text, delay, fail: keys.fail, steps })
 }
 
 fn step(value: &Spanned<DeValue<'_>>) -> Result<Step, Fault> {

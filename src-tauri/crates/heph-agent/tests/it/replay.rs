@@ -102,7 +102,7 @@ fn a_fault_in_a_script_names_file_line_and_field() {
         ),
         (
             "[[reply]]\nwhenn = \"x\"\n".into(),
-            "demo.toml:2: reply 1: unknown field `whenn`, expected one of `when`, `text`, `delay_ms`, `step`",
+            "demo.toml:2: reply 1: unknown field `whenn`, expected one of `when`, `text`, `delay_ms`, `fail`, `step`",
         ),
         (
             "[[reply]]\n\ndelay_ms = \"1\"\n".into(),
