@@ -28,5 +28,21 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    a_branch_of_the_models_changes_nothing_in_the_review
+    a_rejected_deletion_keeps_the_file
+    a_rejected_new_file_is_gone_from_the_worktree
+    an_accepted_answer_is_set_aside_and_redone
+    git_add_of_the_models_hides_no_file
     rejecting_the_first_of_three_leaves_the_others_in_place
+    the_user_commits_the_same_change_during_the_review
+    the_user_deletes_the_file_during_the_review
+    the_user_made_the_same_change_during_the_review
+    the_user_renames_the_file_during_the_review
+    the_user_replaces_the_file_with_a_folder_during_the_review
+    the_user_reverts_the_file_during_the_review
+    the_user_switches_branch_during_the_review
+    verdicts_and_constraints_survive_lines_that_shift
+    what_the_model_commits_is_reviewed
+    what_the_model_stashes_and_takes_back_is_reviewed
+    what_the_model_stashes_away_is_not_reviewed
 }

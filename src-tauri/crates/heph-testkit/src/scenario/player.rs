@@ -327,9 +327,7 @@ impl<'a> Player<'a> {
     fn heed(&mut self, notification: &Value) -> Option<Event> {
         let params = &notification["params"];
         let method = notification["method"].as_str().unwrap_or_default();
-        if !["session/changed", "model/text"].contains(&method) {
-            self.seen.push(notification.to_string());
-        }
+        self.seen.extend(shown::seen(method, params));
         match method {
             "model/told" => {
                 self.steps = 0;
@@ -337,6 +335,9 @@ impl<'a> Player<'a> {
             }
             "model/tool" => {
                 self.steps += 1;
+                let call = &params["call"];
+                let done = call["failed"] == false || call["outcome"] == "stopped by the user";
+                assert!(done, "the model's step failed: {}", call["detail"]);
                 None
             }
             "gate" => {

@@ -170,6 +170,26 @@ pub fn of_path<'a>(list: &'a Value, path: &str) -> &'a Value {
     each(list).find(|entry| entry["path"] == path).unwrap_or_else(|| panic!("nothing about {path} in {list}"))
 }
 
+/// A notification in a few words, for the report of a failure.
+pub fn seen(method: &str, params: &Value) -> Option<String> {
+    Some(match method {
+        "phase" => {
+            format!("round {}, attempt {}: {}", params["round"], params["attempt"], text(&params["phase"]))
+        }
+        "model/told" => {
+            format!("the model is told:\n    {}", text(&params["message"]).replace('\n', "\n    "))
+        }
+        "model/tool" => format!("the model: {}", text(&params["summary"])),
+        "gate" if params["event"] != "output" => {
+            let end = params["result"].as_str().unwrap_or("starts");
+            format!("gate {} on what is {}: {end}", text(&params["name"]), text(&params["on"]))
+        }
+        "turn/ended" => format!("ended {} {}", text(&params["ending"]), params["message"]),
+        "error" => format!("error: {}", text(&params["message"])),
+        _ => return None,
+    })
+}
+
 /// What an undo did.
 pub fn undone(undone: &Value) -> String {
     let restored = each(&undone["restored"]).map(|path| format!("restored {}", text(path)));
