@@ -151,8 +151,9 @@ pub fn hunks_named(review: &Value, words: &[&str]) -> Vec<Value> {
         }
         [path] => of(path),
         [path, "hunk", number] => {
+            let number: u64 = number.parse().expect("a hunk's number");
             let hunks: Vec<&Value> = of(path);
-            hunks.into_iter().filter(|hunk| hunk["number"].to_string() == number).collect()
+            hunks.into_iter().filter(|hunk| hunk["number"] == number).collect()
         }
         _ => panic!("no hunk is called {}", words.join(" ")),
     };
