@@ -3,13 +3,16 @@
 //! The sides are the base (the user's file when it was recorded), the accepted state, and the user's
 //! file as it is now. A byte of the user's that the base does not hold is never overwritten: a hunk
 //! that would touch one is set aside.
+//!
+//! Taking an apply back is an apply too: of what it wrote, onto what was there before.
+
+mod lines;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    compose::replace_lines,
     diff::{Edit, edits, group, is_text},
     file::{File, Mode},
     path::RepoPath,
@@ -26,6 +29,15 @@ pub struct FilePlan {
     pub already_there: u32,
     /// Hunks that cannot land, and why.
     pub set_aside: Option<SetAside>,
+}
+
+/// What is to be done with a file that was renamed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenamePlan {
+    /// What is written at the old path. It goes only where the new one holds the file.
+    pub old: Write,
+    /// What is written at the new path, and how the hunks fare, the rename being one of them.
+    pub new: FilePlan,
 }
 
 /// What is written to one file.
@@ -71,6 +83,8 @@ pub enum Reason {
     TypeChanged,
     /// The file is binary and the user changed it.
     BinaryChanged,
+    /// The user saved the file in another encoding.
+    EncodingChanged,
     /// A file of that name exists now, with other bytes.
     Exists,
     /// The file was to be deleted and the user changed it.
@@ -84,6 +98,7 @@ impl std::fmt::Display for Reason {
             Reason::Deleted => "you deleted the file after the turn began",
             Reason::TypeChanged => "you replaced the file with something of another kind",
             Reason::BinaryChanged => "you changed this binary file after the turn began",
+            Reason::EncodingChanged => "you saved the file in another encoding after the turn began",
             Reason::Exists => "a file of this name exists now, with other content",
             Reason::ChangedSince => "you changed the file that was to be deleted",
         })
@@ -107,8 +122,6 @@ pub struct FileReport {
 
 /// Plans one file. `None` on a side means that the file is not there.
 pub fn plan_file(base: Option<&File>, accepted: Option<&File>, user: Option<&File>) -> FilePlan {
-    let leave =
-        |landed, already_there| FilePlan { write: Write::Leave, landed, already_there, set_aside: None };
     if base == accepted {
         return leave(0, 0);
     }
@@ -125,31 +138,95 @@ pub fn plan_file(base: Option<&File>, accepted: Option<&File>, user: Option<&Fil
     }
     if user == base {
         let write = accepted.map_or(Write::Delete, |file| Write::Put(file.clone()));
-        return FilePlan { write, landed: hunks, already_there: 0, set_aside: None };
+        return FilePlan { write, ..leave(hunks, 0) };
     }
-    let change = || match (base, accepted) {
+    let plan = match (base, accepted, user) {
+        (None, _, _) => Err(Reason::Exists),
+        (Some(_), None, _) => Err(Reason::ChangedSince),
+        (Some(_), Some(_), None) => Err(Reason::Deleted),
+        (Some(base), Some(accepted), Some(user)) => plan_both(base, accepted, user),
+    };
+    plan.unwrap_or_else(|reason| set_aside_whole(base, accepted, reason))
+}
+
+/// Plans a file that was renamed from one path to another: the user's edits go with it. `there` is what the
+/// user has at the new path.
+pub fn plan_rename(base: &File, accepted: &File, user: Option<&File>, there: Option<&File>) -> RenamePlan {
+    let hunks = 1 + count_hunks(Some(base), Some(accepted));
+    let keep = |landed, already_there| RenamePlan { old: Write::Leave, new: leave(landed, already_there) };
+    let whole = |reason| {
+        let mut new = set_aside_whole(Some(base), Some(accepted), reason);
+        new.set_aside.iter_mut().for_each(|aside| aside.hunks = hunks);
+        RenamePlan { old: Write::Leave, new }
+    };
+    let delete = |new| RenamePlan { old: Write::Delete, new };
+    match (user, there) {
+        (None, Some(there)) if there == accepted => keep(0, hunks),
+        (None, _) => whole(Reason::Deleted),
+        (Some(user), Some(there)) if there == accepted && user == base => delete(leave(hunks, 0)),
+        (Some(_), Some(there)) if there == accepted => whole(Reason::ChangedSince),
+        (Some(_), Some(_)) => whole(Reason::Exists),
+        (Some(user), None) => match plan_both(base, accepted, user) {
+            Err(reason) => whole(reason),
+            Ok(plan) => {
+                let moved = if let Write::Put(file) = plan.write { file } else { user.clone() };
+                delete(FilePlan { write: Write::Put(moved), landed: plan.landed + 1, ..plan })
+            }
+        },
+    }
+}
+
+/// Plans a file that is there on all sides.
+fn plan_both(base: &File, accepted: &File, user: &File) -> Result<FilePlan, Reason> {
+    if is_link(user) != is_link(base) || is_link(accepted) != is_link(base) {
+        return Err(Reason::TypeChanged);
+    }
+    let mut plan = plan_content(base, accepted, user)?;
+    if base.mode != accepted.mode {
+        // The mode is an item of its own, decided apart from the content.
+        if user.mode == accepted.mode {
+            plan.already_there += 1;
+        } else {
+            plan.landed += 1;
+            let file = if let Write::Put(file) = plan.write { file } else { user.clone() };
+            plan.write = Write::Put(File { mode: accepted.mode, ..file });
+        }
+    }
+    Ok(plan)
+}
+
+/// Plans the bytes of a file; the mode that is written is the user's.
+fn plan_content(base: &File, accepted: &File, user: &File) -> Result<FilePlan, Reason> {
+    let hunks = content_hunks(base, accepted);
+    if accepted.bytes == base.bytes || accepted.bytes == user.bytes {
+        Ok(leave(0, hunks))
+    } else if user.bytes == base.bytes {
+        let file = File { mode: user.mode, bytes: accepted.bytes.clone() };
+        Ok(FilePlan { write: Write::Put(file), ..leave(hunks, 0) })
+    } else if !is_text(base) || !is_text(accepted) {
+        Err(Reason::BinaryChanged)
+    } else if !is_text(user) || encoding_changed(base, user) {
+        Err(Reason::EncodingChanged)
+    } else {
+        Ok(lines::plan_lines(base, accepted, user))
+    }
+}
+
+fn leave(landed: u32, already_there: u32) -> FilePlan {
+    FilePlan { write: Write::Leave, landed, already_there, set_aside: None }
+}
+
+fn set_aside_whole(base: Option<&File>, accepted: Option<&File>, reason: Reason) -> FilePlan {
+    let change = match (base, accepted) {
         (base, Some(accepted)) if is_text(accepted) && base.is_none_or(is_text) => {
-            let meant =
-                edits(base.map(|file| file.bytes.0.as_slice()).unwrap_or_default(), &accepted.bytes.0);
-            meant.into_iter().map(|edit| Meant { place: place(&edit, &[]), edit }).collect()
+            let base = base.map(|file| file.bytes.0.as_slice()).unwrap_or_default();
+            let edits = edits(base, &accepted.bytes.0).into_iter();
+            edits.map(|edit| Meant { place: edit.old_range(), edit }).collect()
         }
         _ => Vec::new(),
     };
-    let whole =
-        |reason| FilePlan { set_aside: Some(SetAside { reason, hunks, change: change() }), ..leave(0, 0) };
-    let (base, accepted, user) = match (base, accepted, user) {
-        (None, _, _) => return whole(Reason::Exists),
-        (Some(_), None, _) => return whole(Reason::ChangedSince),
-        (Some(_), Some(_), None) => return whole(Reason::Deleted),
-        (Some(base), Some(accepted), Some(user)) => (base, accepted, user),
-    };
-    if is_link(user) != is_link(base) || is_link(accepted) != is_link(base) {
-        return whole(Reason::TypeChanged);
-    }
-    if !(is_text(base) && is_text(accepted) && is_text(user)) {
-        return whole(Reason::BinaryChanged);
-    }
-    plan_lines(base, accepted, user)
+    let hunks = count_hunks(base, accepted);
+    FilePlan { set_aside: Some(SetAside { reason, hunks, change }), ..leave(0, 0) }
 }
 
 fn is_link(file: &File) -> bool {
@@ -158,177 +235,51 @@ fn is_link(file: &File) -> bool {
 
 fn count_hunks(base: Option<&File>, accepted: Option<&File>) -> u32 {
     match (base, accepted) {
-        (Some(base), Some(accepted)) if is_text(base) && is_text(accepted) => {
-            let groups = group(edits(&base.bytes.0, &accepted.bytes.0)).len() as u32;
-            groups + u32::from(base.mode != accepted.mode)
+        (Some(base), Some(accepted)) if is_link(base) == is_link(accepted) => {
+            content_hunks(base, accepted) + u32::from(base.mode != accepted.mode)
         }
         _ => 1,
     }
 }
 
-fn plan_lines(base: &File, accepted: &File, user: &File) -> FilePlan {
-    let theirs = edits(&base.bytes.0, &user.bytes.0);
-    let mut plan = FilePlan { write: Write::Leave, landed: 0, already_there: 0, set_aside: None };
-    let mut landing: Vec<Edit> = Vec::new();
-    for hunk in group(edits(&base.bytes.0, &accepted.bytes.0)) {
-        let there = |edit: &Edit| {
-            theirs
-                .iter()
-                .any(|own| own.old_start == edit.old_start && own.old == edit.old && own.new == edit.new)
-        };
-        if hunk.iter().all(there) {
-            plan.already_there += 1;
-        } else if hunk.iter().any(|edit| theirs.iter().any(|own| touches(own, edit))) {
-            let set_aside = plan.set_aside.get_or_insert(SetAside {
-                reason: Reason::Region,
-                hunks: 0,
-                change: Vec::new(),
-            });
-            set_aside.hunks += 1;
-            let meant = hunk.into_iter().map(|edit| Meant { place: place(&edit, &theirs), edit });
-            set_aside.change.extend(meant);
-        } else {
-            plan.landed += 1;
-            landing.extend(hunk);
-        }
+fn content_hunks(base: &File, accepted: &File) -> u32 {
+    if is_text(base) && is_text(accepted) {
+        group(edits(&base.bytes.0, &accepted.bytes.0)).len() as u32
+    } else {
+        u32::from(base.bytes != accepted.bytes)
     }
-    let mut result = user.clone();
-    if base.mode != accepted.mode {
-        // The mode is an item of its own, decided apart from the lines.
-        if user.mode == accepted.mode {
-            plan.already_there += 1;
-        } else {
-            result.mode = accepted.mode;
-            plan.landed += 1;
-        }
-    }
-    for edit in &mut landing {
-        edit.old_start = place(edit, &theirs).start;
-    }
-    result.bytes.0 = replace_lines(&user.bytes.0, &landing.iter().collect::<Vec<_>>())
-        .expect("lines that no change of the user's touches are in the user's text, where they moved to");
-    if result != *user {
-        plan.write = Write::Put(result);
-    }
-    plan
 }
 
-/// Whether two changes of the base overlap, or have no unchanged line between them.
-fn touches(a: &Edit, b: &Edit) -> bool {
-    let (a, b) = (a.old_range(), b.old_range());
-    a.start <= b.end && b.start <= a.end
+/// How a text is encoded, as far as its bytes tell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    /// UTF-8 or one of its relatives, with nothing in it that would tell which.
+    Ascii,
+    Utf8,
+    Utf8WithBom,
+    /// One of the many with a byte for each character.
+    EightBit,
 }
 
-/// The lines of the user's text that stand where the edit and the user's changes that touch it lie.
-fn place(edit: &Edit, theirs: &[Edit]) -> Range<usize> {
-    let mut lines = edit.old_range();
-    let (mut before, mut within) = (0, 0);
-    for own in theirs {
-        let growth = own.new.len() as isize - own.old.len() as isize;
-        if touches(own, edit) {
-            lines = lines.start.min(own.old_start)..lines.end.max(own.old_range().end);
-            within += growth;
-        } else if own.old_start < edit.old_start {
-            before += growth;
-        }
+fn encoding(file: &File) -> Encoding {
+    let bytes = &file.bytes.0;
+    match bytes {
+        bytes if bytes.starts_with(b"\xef\xbb\xbf") => Encoding::Utf8WithBom,
+        bytes if bytes.is_ascii() => Encoding::Ascii,
+        bytes if std::str::from_utf8(bytes).is_ok() => Encoding::Utf8,
+        _ => Encoding::EightBit,
     }
-    lines.start.saturating_add_signed(before)..lines.end.saturating_add_signed(before + within)
+}
+
+fn encoding_changed(base: &File, user: &File) -> bool {
+    match (encoding(base), encoding(user)) {
+        (Encoding::Utf8WithBom, now) => now != Encoding::Utf8WithBom,
+        (_, Encoding::Utf8WithBom) => true,
+        (Encoding::Utf8, now) => now == Encoding::EightBit,
+        (Encoding::EightBit, now) => now == Encoding::Utf8,
+        (Encoding::Ascii, _) => false,
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::Bytes;
-
-    fn file(text: &str) -> File {
-        File { mode: Mode::Regular, bytes: Bytes(text.into()) }
-    }
-
-    fn plan(base: &str, accepted: &str, user: &str) -> FilePlan {
-        plan_file(Some(&file(base)), Some(&file(accepted)), Some(&file(user)))
-    }
-
-    fn written(plan: &FilePlan) -> &str {
-        match &plan.write {
-            Write::Put(file) => std::str::from_utf8(&file.bytes.0).unwrap(),
-            _ => "",
-        }
-    }
-
-    const BASE: &str = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\nq\nr\n";
-
-    #[test]
-    fn a_hunk_lands_where_its_lines_moved_to() {
-        let accepted = BASE.replace("o\n", "fifteen\n");
-        let user = BASE.replace("b\n", "b\nmine\n");
-        let plan = plan(BASE, &accepted, &user);
-        assert_eq!(written(&plan), user.replace("o\n", "fifteen\n"));
-        assert_eq!((plan.landed, plan.already_there, plan.set_aside), (1, 0, None));
-    }
-
-    #[test]
-    fn the_users_region_stands_and_the_files_other_hunks_land() {
-        let accepted = BASE.replace("c\n", "three\n").replace("o\n", "fifteen\n");
-        let user = BASE.replacen("c\n", "my c\n", 1);
-        let plan = plan(BASE, &accepted, &user);
-        assert_eq!(written(&plan), user.replace("o\n", "fifteen\n"));
-        let set_aside = plan.set_aside.unwrap();
-        assert_eq!((set_aside.reason, set_aside.hunks), (Reason::Region, 1));
-        assert_eq!(set_aside.change[0].edit.new[0].0, b"three\n");
-    }
-
-    #[test]
-    fn a_change_right_beside_the_users_is_set_aside() {
-        let accepted = BASE.replace("e\n", "five\n");
-        for user in [
-            BASE.replace("d\n", "four\n"),
-            BASE.replace("f\n", "six\n"),
-            BASE.replacen("e\n", "e\nmine\n", 1),
-        ] {
-            let plan = plan(BASE, &accepted, &user);
-            assert_eq!(plan.write, Write::Leave, "{user}");
-            assert_eq!(plan.set_aside.unwrap().hunks, 1);
-        }
-    }
-
-    #[test]
-    fn what_the_user_made_already_is_left_alone() {
-        let accepted = BASE.replace("o\n", "fifteen\n");
-        let user = accepted.replacen("b\n", "two\n", 1);
-        let plan = plan(BASE, &accepted, &user);
-        assert_eq!((plan.landed, plan.already_there, plan.write), (0, 1, Write::Leave));
-    }
-
-    #[test]
-    fn a_file_that_the_user_deleted_or_made_is_set_aside_whole() {
-        let (base, accepted) = (file("a\n"), file("b\n"));
-        let reason = |plan: FilePlan| plan.set_aside.map(|aside| aside.reason);
-        assert_eq!(reason(plan_file(Some(&base), Some(&accepted), None)), Some(Reason::Deleted));
-        assert_eq!(reason(plan_file(None, Some(&accepted), Some(&base))), Some(Reason::Exists));
-        assert_eq!(reason(plan_file(Some(&base), None, Some(&accepted))), Some(Reason::ChangedSince));
-        let new = plan_file(None, Some(&accepted), Some(&accepted));
-        assert_eq!((new.already_there, new.write), (1, Write::Leave));
-        assert_eq!(plan_file(Some(&base), None, Some(&base)).write, Write::Delete);
-    }
-
-    #[test]
-    fn a_new_file_whose_bytes_are_there_with_another_mode_is_there_already() {
-        let executable = File { mode: Mode::Executable, ..file("a\n") };
-        let new = plan_file(None, Some(&executable), Some(&file("a\n")));
-        assert_eq!((new.already_there, new.set_aside, new.write), (1, None, Write::Leave));
-        let link = File { mode: Mode::Symlink, ..file("a\n") };
-        let new = plan_file(None, Some(&link), Some(&file("a\n")));
-        assert_eq!(new.set_aside.map(|aside| aside.reason), Some(Reason::Exists));
-    }
-
-    #[test]
-    fn what_is_set_aside_says_where_the_users_own_text_stands() {
-        let accepted = BASE.replace("c\n", "three\n").replace("o\n", "fifteen\n");
-        let user = BASE.replacen("a\n", "mine\nmine\na\n", 1).replace("n\no\n", "my n\nmy o\nmy own\n");
-        let plan = plan(BASE, &accepted, &user);
-        let set_aside = plan.set_aside.unwrap();
-        assert_eq!(set_aside.change[0].edit.old_start, 14);
-        let lines: Vec<&str> = user.lines().collect();
-        assert_eq!(lines[set_aside.change[0].place.clone()], ["my n", "my o", "my own"]);
-    }
-}
+mod tests;

@@ -4,7 +4,11 @@
 //! composing hunks back can lose nothing. Hunks have [`CONTEXT`] unchanged lines around them; changes
 //! whose contexts touch are one hunk, as in git's unified diffs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    hash::Hash,
+    ops::Range,
+};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -38,7 +42,7 @@ pub struct Edit {
 
 impl Edit {
     /// The replaced range of old lines.
-    pub fn old_range(&self) -> std::ops::Range<usize> {
+    pub fn old_range(&self) -> Range<usize> {
         self.old_start..self.old_start + self.old.len()
     }
 
@@ -53,7 +57,7 @@ impl Edit {
     }
 
     /// The range of proposed lines that come.
-    pub fn new_range(&self) -> std::ops::Range<usize> {
+    pub fn new_range(&self) -> Range<usize> {
         self.new_start..self.new_start + self.new.len()
     }
 }
@@ -69,7 +73,7 @@ pub struct LineRange {
 }
 
 impl LineRange {
-    pub(crate) fn of(range: std::ops::Range<usize>) -> LineRange {
+    pub(crate) fn of(range: Range<usize>) -> LineRange {
         let count = range.len();
         LineRange { first: if count == 0 { range.start } else { range.start + 1 }, count }
     }
@@ -247,29 +251,35 @@ pub fn is_text(file: &File) -> bool {
 pub fn edits(old: &[u8], new: &[u8]) -> Vec<Edit> {
     let (old_lines, new_lines) = (lines(old), lines(new));
     let owned = |lines: &[&[u8]]| lines.iter().map(|line| Bytes(line.to_vec())).collect::<Vec<_>>();
-    let mut edits: Vec<Edit> = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines) {
+    let edits = changed_runs(&old_lines, &new_lines).into_iter().map(|(old, new)| Edit {
+        old_start: old.start,
+        old: owned(&old_lines[old]),
+        new_start: new.start,
+        new: owned(&new_lines[new]),
+    });
+    edits.collect()
+}
+
+/// As [`edits`], as ranges of whatever lines are compared by.
+pub(crate) fn changed_runs<Line: Hash + Ord>(
+    old: &[Line],
+    new: &[Line],
+) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut runs: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    for op in capture_diff_slices(Algorithm::Myers, old, new) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
         }
-        let (old_range, new_range) = (op.old_range(), op.new_range());
-        let edit = Edit {
-            old_start: old_range.start,
-            old: owned(&old_lines[old_range]),
-            new_start: new_range.start,
-            new: owned(&new_lines[new_range]),
-        };
-        match edits.last_mut() {
-            Some(last)
-                if last.old_range().end == edit.old_start && last.new_range().end == edit.new_start =>
-            {
-                last.old.extend(edit.old);
-                last.new.extend(edit.new);
+        let (old, new) = (op.old_range(), op.new_range());
+        match runs.last_mut() {
+            Some((last_old, last_new)) if last_old.end == old.start && last_new.end == new.start => {
+                last_old.end = old.end;
+                last_new.end = new.end;
             }
-            _ => edits.push(edit),
+            _ => runs.push((old, new)),
         }
     }
-    edits
+    runs
 }
 
 /// Joins edits whose contexts touch or overlap.

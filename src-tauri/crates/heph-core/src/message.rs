@@ -370,6 +370,7 @@ fn aside_section(file: &FileReport, closing: &Closing) -> String {
             "the user replaced the file with something of another kind after the turn began."
         }
         Reason::BinaryChanged => "this binary file changed in the user's tree after the turn began.",
+        Reason::EncodingChanged => "the user saved the file in another encoding after the turn began.",
         Reason::Exists => "a file of this name exists in the user's tree now, with other content.",
     };
     let text = file.current.as_ref().filter(|file| crate::diff::is_text(file));

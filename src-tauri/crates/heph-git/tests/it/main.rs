@@ -3,6 +3,7 @@
 
 mod apply;
 mod chain;
+mod merge_file;
 mod open;
 mod snapshot;
 mod support;
