@@ -6,6 +6,7 @@ import "./styles/window.css";
 import "./styles/pages.css";
 import "./styles/conversation.css";
 import "./styles/review.css";
+import "./styles/editor.css";
 import "./styles/code.css";
 import "./styles/dialog.css";
 import "./styles/narrow.css";

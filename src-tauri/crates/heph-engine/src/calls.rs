@@ -1,14 +1,14 @@
 //! The methods, each answered from the loop's state.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
 use heph_core::{
-    id::{CommentId, ConstraintId, HunkId},
+    id::{CommentId, ConstraintId, HunkId, TreeId},
     path::RepoPath,
+    rationale::EditNote,
     review::{self, Comment, Place, Verdict},
-    turn::{self, Input, Opening, Turn},
+    turn::{self, Input, Opening, Phase, Turn},
 };
-use heph_git::PrivateRepo;
 use heph_wire::*;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -22,6 +22,7 @@ use crate::{
     session::{Latest, Session},
     settings::Gate,
     view::{self, WithRows},
+    work::Workplace,
 };
 
 type Reply = oneshot::Sender<Result<Value, CallError>>;
@@ -292,7 +293,7 @@ impl Loop {
         // Fills the default model in, and says early where the folder has gone.
         let opened = self.repos.get(&self.store, &repo, now()).map(|_| ());
         let default_model = self.repos.default_model(&repo).ok().flatten();
-        let review = match self.session(&id)?.turn().is_some_and(|turn| turn.review().is_some()) {
+        let review = match self.session(&id)?.turn().is_some_and(shows_review) {
             true => {
                 opened?;
                 Some(self.review_source(&id, with_rows(params.rows))?)
@@ -317,15 +318,21 @@ impl Loop {
     }
 
     fn review_source(&mut self, id: &str, rows: WithRows) -> Result<ReviewSource, CallError> {
-        let repo = self.session(id)?.row.repo.clone();
-        let private = self.repos.get(&self.store, &repo, now())?.private.clone();
+        let place = self.workplace(id)?;
+        let (number, _) = self.numbers(id);
+        let notes = self.store.notes(id, number, 1).map_err(internal)?;
         let colours = Arc::clone(&self.colours);
         let session = self.session(id)?;
-        let turn = session.turn().filter(|turn| turn.review().is_some()).cloned();
+        let turn = session.turn().filter(|turn| shows_review(turn)).cloned();
         let turn =
             turn.ok_or_else(|| CallError::new(ErrorKind::Refused, "No review is open in this session."))?;
-        Ok(ReviewSource { turn, revision: session.revision, rows, private, colours })
+        Ok(ReviewSource { turn, revision: session.revision, rows, place, notes, colours })
     }
+}
+
+/// Whether there is something to review, or, where the accepted state is red, to look at.
+fn shows_review(turn: &Turn) -> bool {
+    turn.review().is_some() || *turn.phase() == Phase::Red
 }
 
 /// The part of an answer that a task gives.
@@ -336,31 +343,39 @@ struct ReviewSource {
     turn: Turn,
     revision: u64,
     rows: WithRows,
-    private: PrivateRepo,
+    place: Workplace,
+    notes: Vec<EditNote>,
     colours: Arc<Colours>,
 }
 
 impl ReviewSource {
-    fn review(&self) -> Result<&review::Review, CallError> {
-        self.turn
-            .review()
-            .ok_or_else(|| CallError::new(ErrorKind::Refused, "No review is open in this session."))
+    /// The open review, or all that was accepted where that is red; and the state that it is compared with.
+    fn review(&self) -> Result<(Cow<'_, review::Review>, &TreeId), CallError> {
+        if let Some(review) = self.turn.review() {
+            return Ok((Cow::Borrowed(review), self.turn.accepted()));
+        }
+        let files = self.place.compare(self.turn.base(), self.turn.accepted(), &self.notes);
+        let files = files.map_err(|error| CallError::new(ErrorKind::Internal, error.sentence()))?;
+        let review = review::Review::new(review::Subject::Accepted, files, Vec::new());
+        Ok((Cow::Owned(review), self.turn.base()))
     }
 
-    fn old_file(&self, path: &RepoPath) -> Result<Vec<u8>, CallError> {
-        let file = self.private.file(self.turn.accepted(), path).map_err(internal)?;
+    fn old_file(&self, tree: &TreeId, path: &RepoPath) -> Result<Vec<u8>, CallError> {
+        let file = self.place.private.file(tree, path).map_err(internal)?;
         Ok(file.map(|file| file.bytes.0).unwrap_or_default())
     }
 
     fn view(&self) -> Result<Review, CallError> {
-        let old_file = |path: &RepoPath| self.old_file(path);
-        view::review(&self.turn, self.review()?, self.revision, self.rows, &self.colours, old_file)
+        let (review, old) = self.review()?;
+        let old_file = |path: &RepoPath| self.old_file(old, path);
+        view::review(&self.turn, &review, self.revision, self.rows, &self.colours, old_file)
     }
 
     fn rows(&self, hunk: &HunkId, first: usize, last: usize) -> Result<Rows, CallError> {
-        for file in self.review()?.files().iter() {
+        let (review, old) = self.review()?;
+        for file in review.files().iter() {
             if let Some(hunk) = file.hunks.iter().find(|own| own.id == *hunk) {
-                let sides = Sides::of(&self.colours, file, &self.old_file(&file.path)?);
+                let sides = Sides::of(&self.colours, file, &self.old_file(old, hunk.source())?);
                 return Ok(Rows { rows: sides.rows(hunk, first, last) });
             }
         }

@@ -289,12 +289,17 @@ fn file_views<E>(
     let mut files = Vec::new();
     for file in review.files().iter() {
         let sides = match with_rows {
-            WithRows::Yes => Some(Sides::of(colours, file, &old_file(&file.path)?)),
+            WithRows::Yes => Some(Sides::of(colours, file, &old_file(source(file))?)),
             WithRows::No => None,
         };
         files.push(file_view(turn, review, file, sides.as_ref(), colours));
     }
     Ok(files)
+}
+
+/// Where the file lay in the state that is changed.
+fn source(file: &FileHunks) -> &RepoPath {
+    file.hunks.first().map_or(&file.path, Hunk::source)
 }
 
 /// Why *Accept all* leaves a file out, where it does.

@@ -105,7 +105,7 @@ describe("the window", () => {
   it("gives a red state three ways out", async () => {
     const { fake } = await show("red");
     expect((await screen.findByTestId("red")).textContent).toContain("error[E0061]");
-    await fireEvent.click(screen.getByTestId("discard"));
+    await fireEvent.click(screen.getByTestId("red-discard"));
     expect(fake.calls.at(-1)).toMatchObject({ method: "red/choose", params: { choice: "discard" } });
   });
 

@@ -8,6 +8,9 @@ export type Item =
 /** A finished review. */
 export type Reviewed = Extract<Message, { kind: "reviewed" }>;
 
+/** What an undo did. */
+export type Undone = Extract<Message, { kind: "undone" }>;
+
 export interface Round {
   round: number;
   items: Item[];
@@ -21,6 +24,7 @@ export interface Turn {
   prompt: string;
   rounds: Round[];
   ended: TurnEnded | null;
+  undone: Undone | null;
 }
 
 /** Groups the messages of a session into turns and rounds. */
@@ -29,7 +33,7 @@ export function turns(messages: readonly Message[]): Turn[] {
   const turnOf = (turn: number): Turn => {
     const last = result.at(-1);
     if (last?.turn === turn) return last;
-    result.push({ turn, prompt: "", rounds: [], ended: null });
+    result.push({ turn, prompt: "", rounds: [], ended: null, undone: null });
     return result.at(-1)!;
   };
   const roundOf = (turn: number, round: number): Round => {
@@ -58,6 +62,12 @@ export function turns(messages: readonly Message[]): Turn[] {
         break;
       case "ended":
         turnOf(message.turn).ended = message;
+        break;
+      case "undone": {
+        // It may come long after its turn.
+        const undone = result.find((turn) => turn.turn === message.turn);
+        if (undone !== undefined) undone.undone = message;
+      }
     }
   }
   return result;

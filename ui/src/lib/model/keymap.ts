@@ -1,12 +1,12 @@
 /** What the window shows of a session. */
-export type Page = "conversation" | "brief" | "hunks" | "red";
+export type Page = "conversation" | "brief" | "hunks" | "editor" | "accepted" | "red";
 
 /** What a key, or the control that stands for it, does. */
 export type Command =
-  | "accept" | "reject" | "comment" | "clear" | "accept_file" | "reject_file"
+  | "accept" | "reject" | "comment" | "split" | "edit" | "edit_outside" | "clear" | "accept_file" | "reject_file"
   | "next" | "previous" | "next_file" | "previous_file" | "next_undecided"
   | "finish" | "refuse_rest" | "stop"
-  | "start_review" | "accept_all" | "refuse"
+  | "close" | "start_review" | "accept_all" | "refuse"
   | "interrupt"
   | "open" | "new_session" | "sidebar" | "keys";
 
@@ -30,6 +30,9 @@ export const BINDINGS: readonly Binding[] = [
   { command: "accept", key: "a", words: "Accept", group: "This hunk", on: "hunks" },
   { command: "reject", key: "r", words: "Reject", group: "This hunk", on: "hunks" },
   { command: "comment", key: "c", words: "Comment", group: "This hunk", on: "hunks" },
+  { command: "split", key: "s", words: "Split at unchanged lines", group: "This hunk", on: "hunks" },
+  { command: "edit", key: "e", words: "Edit the file", group: "This hunk", on: "hunks" },
+  { command: "edit_outside", key: "E", words: "Open it in your own editor", group: "This hunk", on: "hunks" },
   { command: "clear", key: "u", words: "Clear the verdict", group: "This hunk", on: "hunks" },
   { command: "accept_file", key: "f", words: "Accept the rest of the file", group: "This hunk", on: "hunks" },
   { command: "reject_file", key: "F", words: "Reject the rest of the file", group: "This hunk", on: "hunks" },
@@ -44,6 +47,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: "start_review", key: "Enter", words: "Open the hunks", group: "Brief", on: "brief" },
   { command: "accept_all", key: "A", words: "Accept all", group: "Brief", on: "brief" },
   { command: "refuse", key: "q", words: "Refuse all, end the turn", group: "Brief", on: "brief" },
+  { command: "close", key: "Escape", words: "Back to the brief", group: "Brief", on: "accepted" },
   { command: "interrupt", key: "Escape", words: "Stop the model", group: "Conversation", on: "conversation" },
   { command: "open", key: "Ctrl+o", words: "Open a repository", group: "Window" },
   { command: "new_session", key: "Ctrl+n", words: "New session", group: "Window" },

@@ -33,7 +33,7 @@ describe("a review", () => {
   });
 
   it("tallies verdicts", () => {
-    expect(tally(["accept", null, "reject", "accept"])).toEqual({ accepted: 2, rejected: 1, undecided: 1 });
+    expect(tally(["accept", null, "reject", "accept"])).toEqual({ accepted: 2, rejected: 1, edited: 0, undecided: 1 });
   });
 
   it("goes to the first hunk of the next and of the previous file", () => {

@@ -1,8 +1,11 @@
-import type { CommentView, FileView, HunkView, Review, Side, VerdictName } from "$lib/bindings/wire";
+import type { CommentView, FileView, HunkView, Review, Side, VerdictName, VerdictView } from "$lib/bindings/wire";
 import { displayPath } from "./path";
 
-/** A verdict, or that there is none. */
-export type Verdict = VerdictName | null;
+/** What was decided on a hunk, or that nothing was. */
+export type Verdict = VerdictView | null;
+
+/** A verdict that can be given, or its clearing. */
+export type Given = VerdictName | null;
 
 /** A hunk and where it stands in the review. */
 export interface Place {
@@ -29,14 +32,17 @@ export function places(review: Review): Place[] {
 export interface Tally {
   accepted: number;
   rejected: number;
+  /** Decided by the user's own text of the file. */
+  edited: number;
   undecided: number;
 }
 
 export function tally(verdicts: readonly Verdict[]): Tally {
-  const result = { accepted: 0, rejected: 0, undecided: 0 };
+  const result = { accepted: 0, rejected: 0, edited: 0, undecided: 0 };
   for (const verdict of verdicts) {
     if (verdict === "accept") result.accepted++;
     else if (verdict === "reject") result.rejected++;
+    else if (verdict === "edited") result.edited++;
     else result.undecided++;
   }
   return result;
@@ -73,6 +79,8 @@ export function isWithoutLines(hunk: HunkView): boolean {
 export function hunkName(hunk: HunkView, change: FileView["change"]): string {
   if (!isWithoutLines(hunk)) return `Hunk ${hunk.number}`;
   if (hunk.what.startsWith("mode")) return "Mode";
+  if (hunk.what.startsWith("renamed")) return "Rename";
+  if (hunk.what === "line endings") return "Line ends";
   if (change === "symlink" || hunk.what.startsWith("symlink")) return "Symlink";
   if (change === "binary" || hunk.what.startsWith("binary")) return "Binary";
   if (change === "added") return "New file";
@@ -85,11 +93,16 @@ export function printedWhat(what: string): string {
   return what.replace(/^lines (\d+)-(\d+)$/, "lines $1–$2");
 }
 
+/** A verdict as a folded hunk has it. */
+export function saidOf(verdict: VerdictView): string {
+  return verdict === "accept" ? "Accepted" : verdict === "reject" ? "Rejected" : "Edited by you";
+}
+
 /** What a screen reader says of a hunk. */
 export function hunkLabel(place: Place, index: number, total: number, verdict: Verdict): string {
   const { hunk, path } = place;
   const what = hunk.what.replace(/^lines (\d+)-(\d+)$/, "lines $1 to $2");
-  const said = verdict === null ? "undecided" : verdict === "accept" ? "accepted" : "rejected";
+  const said = verdict === null ? "undecided" : saidOf(verdict).toLowerCase();
   const answers = hunk.answers === undefined ? "" : ", answers your comment";
   return `hunk ${index + 1} of ${total}, ${path}, ${what}, ${said}${answers}`;
 }

@@ -16,9 +16,9 @@ describe("the status bar", () => {
 
   it("counts what is undecided while the hunks are open", () => {
     const view = viewOf("brief", "applied", 0);
-    expect(status(view, { accepted: 1, rejected: 1, undecided: 1 }, "hunks").words).toBe("Reviewing round 1, 1 hunk undecided");
-    expect(status(view, { accepted: 3, rejected: 0, undecided: 0 }, "hunks").words).toBe("Reviewing round 1, all hunks decided");
-    expect(status(view, { accepted: 0, rejected: 0, undecided: 3 }, "brief").words).toBe("Round 1 is ready to review");
+    expect(status(view, { accepted: 1, rejected: 1, edited: 0, undecided: 1 }, "hunks").words).toBe("Reviewing round 1, 1 hunk undecided");
+    expect(status(view, { accepted: 3, rejected: 0, edited: 0, undecided: 0 }, "hunks").words).toBe("Reviewing round 1, all hunks decided");
+    expect(status(view, { accepted: 0, rejected: 0, edited: 0, undecided: 3 }, "brief").words).toBe("Round 1 is ready to review");
   });
 
   it("keeps the ending's own words", () => {
@@ -60,7 +60,7 @@ describe("words", () => {
   });
 
   it("name the gates that are red", () => {
-    const gate = (name: string, result: "red" | "green") => ({ name, result, seconds: null, output: "" });
+    const gate = (name: string, result: "red" | "green") => ({ name, result, seconds: null, output: "", put_back: [] });
     expect(redGates([gate("fmt", "green"), gate("build", "red")])).toBe("build is red");
     expect(redGates([gate("build", "red"), gate("lint", "red"), gate("test", "red")])).toBe("build, lint and test are red");
   });

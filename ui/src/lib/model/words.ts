@@ -64,6 +64,7 @@ export function endingIcon(ending: EndingName, setAside: boolean): { icon: IconN
     out_of_rounds: "loop",
     red: "red",
     failed: "alert",
+    reviewed: "eye",
   };
   return { icon: icons[ending], tone: ending === "red" || ending === "failed" ? "fail" : "plain" };
 }
@@ -89,6 +90,10 @@ export function endingExplained(ending: EndingName, applied: number): string {
       return `Something was still rejected in the last round.${besides}`;
     case "red":
       return "Nothing was written to your files.";
+    case "reviewed":
+      return applied > 0
+        ? "What you rejected is out of your files, and out of the index where it was staged. The model reads your review with the next prompt."
+        : "Your files are as they were. The model reads your review with the next prompt.";
     case "failed":
       return "Your files are as they were, and the conversation is kept.";
   }
@@ -112,6 +117,8 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
     case "gates":
       return busy(`Gates are running on what is proposed${runningGate(view.gates)}`);
     case "review": {
+      if (view.review?.of === "tree") return { icon: "now", tone: "asks", words: `Reviewing your own tree${leftWords(tally)}` };
+      if (view.review?.of === "accepted") return { icon: "now", tone: "asks", words: `Reviewing what you accepted once more${leftWords(tally)}` };
       const round = `round ${view.round}`;
       if (tally === null || page !== "hunks") return { icon: "now", tone: "asks", words: `${sentence(round)} is ready to review` };
       const left = tally.undecided === 0 ? "all hunks decided" : `${count(tally.undecided, "hunk")} undecided`;
@@ -126,6 +133,11 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
     case "ended":
       return endedSaid(view.messages.findLast((message) => message.kind === "ended") ?? null);
   }
+}
+
+function leftWords(tally: Tally | null): string {
+  if (tally === null) return "";
+  return tally.undecided === 0 ? ", all hunks decided" : `, ${count(tally.undecided, "hunk")} undecided`;
 }
 
 function runningGate(gates: readonly GateView[]): string {
@@ -215,6 +227,7 @@ export interface Step {
 
 /** The four steps of a round, the present one in words. */
 export function steps(view: SessionView): Step[] {
+  if (view.review?.of === "tree") return [{ name: "Review", state: "asks", words: "Review of your own tree" }];
   const names = ["Model", "Gates", "Review", "Apply"];
   const present: Record<PhaseName, number> = {
     idle: 0, snapshot: 0, setup: 0, model: 0, screen: 0, gates: 1, review: 2, accepted_gates: 3, red: 3, apply: 3, ended: 4,
@@ -233,8 +246,9 @@ function presentWords(view: SessionView): string {
   if (view.held !== null) return ": held";
   switch (view.phase) {
     case "snapshot":
-    case "setup":
       return ": getting ready";
+    case "setup":
+      return ": setting the worktree up";
     case "model":
       return view.attempt > 1 ? `, attempt ${view.attempt}` : "";
     case "accepted_gates":

@@ -1,8 +1,9 @@
 import { asCallError, type Backend } from "$lib/backend";
-import type { Notification, OpenedRepo, RecentRepo, SessionLine, WirePath } from "$lib/bindings/wire";
+import type { Finish, GateDefinition, Notification, OpenedRepo, RecentRepo, SessionLine, WirePath } from "$lib/bindings/wire";
 import type { Command } from "$lib/model/keymap";
 import { debounce } from "$lib/model/when";
 import { count } from "$lib/model/words";
+import type { OpenReview } from "./review.svelte";
 import { OpenSession } from "./session.svelte";
 
 /** What the demo's composer suggests; the recorded model was made for it. */
@@ -32,6 +33,8 @@ export class App {
   isChoosing = $state(true);
   isOpening = $state(false);
   trouble = $state<string | null>(null);
+  /** What the user is told that is no trouble. */
+  notice = $state<string | null>(null);
   dialog = $state.raw<Dialog | null>(null);
   /** Whether the sidebar stands beside the page. */
   side = $state(true);
@@ -39,6 +42,8 @@ export class App {
   drawer = $state(false);
   /** Whether the user put off agreeing to the repository's commands. */
   trustLater = $state(false);
+  /** Whether the user put off the gates that were found. */
+  gatesLater = $state(false);
   #listSessions = debounce(() => void this.#loadSessions(), 50);
 
   constructor(backend: Backend) {
@@ -99,7 +104,7 @@ export class App {
     await this.#attempt(async () => {
       const agreed = await this.backend.confirm({
         title: `Let ${repo.name} run commands`,
-        message: `These commands may run on this machine whenever a turn needs them:\n\n${repo.commands.join("\n")}`,
+        message: `These commands may run on this machine whenever a turn needs them:\n\n${repo.commands.join("\n")}${copiedWords(repo.copied)}`,
         ok: "Agree",
       });
       if (!agreed) return;
@@ -155,7 +160,13 @@ export class App {
       case "next_undecided":
         return review.goToUndecided();
     }
-    if (review.use === "reading") return;
+    if (command === "comment" && review.use !== "reading") return review.openBox(at);
+    if (command === "close") return session.turnTo(review.use === "reading" ? "red" : "brief");
+    if (command === "start_review" && review.use === "commenting") {
+      session.turnTo("hunks");
+      return review.goTo(review.current);
+    }
+    if (review.use !== "deciding") return;
     switch (command) {
       case "accept":
         return void review.decide(at, "accept");
@@ -163,14 +174,20 @@ export class App {
         return void review.decide(at, "reject");
       case "clear":
         return void review.decide(at, null);
-      case "comment":
-        return review.openBox(at);
+      case "split":
+        return void review.split(at, review.places[at]?.hunk.split_at ?? []);
+      case "edit":
+        if (review.places.length > 0 && review.cannotEdit(at) === null) session.turnTo("editor");
+        return;
+      case "edit_outside":
+        if (review.places.length > 0 && review.cannotEdit(at) === null) void this.#editOutside(review, at);
+        return;
       case "accept_file":
         return void review.decideRestOfFile("accept");
       case "reject_file":
         return void review.decideRestOfFile("reject");
       case "finish":
-        if (review.complete) void review.finish("finish");
+        if (review.complete) this.#finish(review, "finish");
         return;
       case "refuse_rest":
         return void review.finish("refuse_rest");
@@ -188,6 +205,44 @@ export class App {
     }
   }
 
+  /** Finishes a review. What is taken out of the user's own files is asked about once. */
+  #finish(review: OpenReview, how: Finish): void {
+    const finish = () => void review.finish(how);
+    const { rejected } = review.tally;
+    if (review.review.of !== "tree" || rejected === 0) return finish();
+    this.dialog = {
+      kind: "question",
+      title: `Take ${count(rejected, "hunk")} out of your files?`,
+      words: "They go out of your files, and out of the index where they are staged. It can be undone afterwards. Everything else stays as it is.",
+      yes: "Take out",
+      no: "Go on reviewing",
+      run: finish,
+    };
+  }
+
+  /** Accepts what has no verdict and applies it although a gate is red, after the system's own dialog asked. */
+  async applyAnyway(review: OpenReview, gates: string): Promise<void> {
+    const yes = await this.backend.confirm({
+      title: "Apply although a gate is red",
+      message: `${gates} on what the model proposes. What you have not rejected is accepted and written to your files, and the model is not asked again.`,
+      ok: "Apply a red state",
+    });
+    if (yes) await review.finish("apply_anyway");
+  }
+
+  async #editOutside(review: OpenReview, at: number): Promise<void> {
+    if (await review.editOutside(at)) this.notice = "Your editor is open on the file. What you save there before you close it becomes your edit.";
+  }
+
+  /** Writes gates into the repository's `heph.toml`. */
+  async addGates(gates: GateDefinition[]): Promise<void> {
+    const { repo } = this;
+    if (repo === null) return;
+    await this.#attempt(async () => {
+      this.repo = await this.backend.call("repo/add_gates", { repo: repo.repo, gates });
+    });
+  }
+
   #isSettling(session: OpenSession): boolean {
     return performance.now() - session.turnedAt < SETTLING_MS;
   }
@@ -202,7 +257,8 @@ export class App {
   #askToRefuse(session: OpenSession): void {
     const review = session.review!;
     const refuse = () => void review.finish("refuse_all");
-    const given = review.tally.accepted + review.tally.rejected;
+    if (review.review.of === "tree") return refuse();
+    const given = review.places.length - review.tally.undecided;
     if (given === 0) return refuse();
     this.dialog = {
       kind: "question",
@@ -217,6 +273,7 @@ export class App {
   #askToStop(session: OpenSession): void {
     const review = session.review!;
     const { undecided } = review.tally;
+    if (review.review.of === "tree") return void review.finish("stop");
     this.dialog = {
       kind: "question",
       title: undecided === 0 ? "End the turn with this review?" : "Stop partway?",
@@ -249,6 +306,7 @@ export class App {
     const view = await this.backend.call("session/load", { session: latest, rows: false });
     this.repo = repo;
     this.trustLater = false;
+    this.gatesLater = false;
     this.#place(new OpenSession(this.backend, view, (error) => this.tell(error)));
     if (repo.problems.length > 0) this.trouble = repo.problems.join("\n");
   }
@@ -295,4 +353,8 @@ export class App {
       this.isOpening = false;
     }
   }
+}
+
+function copiedWords(copied: readonly string[]): string {
+  return copied.length === 0 ? "" : `\n\nThese ignored files are copied to where the model works:\n\n${copied.join("\n")}`;
 }

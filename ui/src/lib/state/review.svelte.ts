@@ -1,16 +1,16 @@
 import { asCallError, type Backend } from "$lib/backend";
-import type { CommentView, Finish, HunkView, Review } from "$lib/bindings/wire";
+import type { CommentView, FileText, FileView, Finish, HunkView, Review } from "$lib/bindings/wire";
 import { estimateBesideRows, FOLDED } from "$lib/model/heights";
 import { recall, remember } from "$lib/model/memory";
 import { RowPages } from "$lib/model/pages";
 import type { Revisions } from "$lib/model/revisions";
 import {
-  isWithoutLines, neighbourFile, nextUndecided, places, tally, type Line, type Place, type Verdict,
+  isWithoutLines, neighbourFile, nextUndecided, places, tally, type Given, type Line, type Place, type Verdict,
 } from "$lib/model/review";
 import { layOut, ROW, type Layout } from "$lib/model/rows";
 
-/** Whether the user decides, or only reads what was decided. */
-export type Use = "deciding" | "reading";
+/** Whether the user decides, comments while gates still run, or only reads what was decided. */
+export type Use = "deciding" | "commenting" | "reading";
 
 /** An open box for a comment. */
 export interface Box {
@@ -38,12 +38,12 @@ export interface ReviewHost {
   /** No call is under way any more. */
   settled(): void;
   /** Fetches the whole view again. */
-  reload(): void;
+  reload(): Promise<void>;
 }
 
 /** A review on screen: what the core holds, and at once what the user does to it. */
 export class OpenReview {
-  readonly use: Use;
+  use = $state<Use>("reading");
   readonly pages: RowPages;
   review: Review;
   verdicts = $state.raw<readonly Verdict[]>([]);
@@ -60,7 +60,7 @@ export class OpenReview {
   #host: ReviewHost;
   #underWay = 0;
   /** Verdicts that the core has not confirmed, by hunk. */
-  #pending = new Map<string, Verdict>();
+  #pending = new Map<string, Given>();
 
   readonly places: readonly Place[] = $derived.by(() => places(this.review));
   readonly tally = $derived(tally(this.verdicts));
@@ -94,7 +94,7 @@ export class OpenReview {
     this.review = review;
     this.verdicts = this.places.map((place) => {
       const pending = this.#pending.get(place.hunk.id);
-      return pending === undefined ? place.hunk.verdict : pending;
+      return pending === undefined || place.hunk.verdict === "edited" ? place.hunk.verdict : pending;
     });
     this.comments = this.places.map((place) => place.hunk.comments);
     const at = this.places.findIndex((place) => place.hunk.id === hunk);
@@ -109,7 +109,7 @@ export class OpenReview {
 
   isFolded(index: number): boolean {
     const id = this.#hunk(index).id;
-    return this.use === "deciding" && this.verdicts[index] !== null && !this.#unfolded.has(id) && !this.#boxes.has(id);
+    return this.use !== "reading" && this.verdicts[index] !== null && !this.#unfolded.has(id) && !this.#boxes.has(id);
   }
 
   boxOf(index: number): Box | null {
@@ -165,7 +165,7 @@ export class OpenReview {
   }
 
   /** Gives or clears a verdict; then the next undecided hunk is the current one. */
-  async decide(index: number, verdict: Verdict): Promise<void> {
+  async decide(index: number, verdict: Given): Promise<void> {
     const done = this.#give(index, verdict);
     const next = verdict === null ? null : nextUndecided(this.verdicts, index);
     this.goTo(next ?? index);
@@ -173,7 +173,7 @@ export class OpenReview {
   }
 
   /** Gives a verdict to every hunk of the current file that has none. */
-  async decideRestOfFile(verdict: Verdict): Promise<void> {
+  async decideRestOfFile(verdict: Given): Promise<void> {
     const file = this.places[this.current]?.file;
     const calls: Promise<void>[] = [];
     this.places.forEach((place, index) => {
@@ -183,10 +183,10 @@ export class OpenReview {
     await Promise.all(calls);
   }
 
-  async #give(index: number, verdict: Verdict): Promise<void> {
+  async #give(index: number, verdict: Given): Promise<void> {
     const { id } = this.#hunk(index);
     const before = this.verdicts[index] ?? null;
-    if (before === verdict || this.use === "reading") return;
+    if (before === verdict || before === "edited" || this.use !== "deciding") return;
     this.#setVerdict(id, verdict);
     this.#unfolded = new Set([...this.#unfolded].filter((each) => each !== id));
     this.#pending.set(id, verdict);
@@ -195,6 +195,58 @@ export class OpenReview {
       () => this.#pending.get(id) === verdict && this.#setVerdict(id, before),
     );
     if (this.#pending.get(id) === verdict) this.#pending.delete(id);
+  }
+
+  /** Splits a hunk at these rows; its first part is then the current hunk. */
+  async split(index: number, at: readonly number[]): Promise<void> {
+    const hunk = this.#hunk(index).id;
+    if (at.length === 0 || this.use !== "deciding") return;
+    const params = { session: this.#host.session, hunk, at: [...at] };
+    const parts = await this.#change(() => this.#host.backend.call("review/split", params), () => {});
+    if (parts === null) return;
+    await this.#host.reload();
+    const first = this.#indexOf(parts.hunks[0] ?? "");
+    if (first >= 0) this.goTo(first);
+  }
+
+  /** The text of a hunk's file, as proposed or as the user made it. */
+  async textOf(index: number): Promise<FileText | null> {
+    try {
+      return await this.#host.backend.call("review/file", { session: this.#host.session, path: this.#file(index).path });
+    } catch (error) {
+      this.#host.tell(error);
+      return null;
+    }
+  }
+
+  /** Puts the user's own text in the place of a hunk's file, or withdraws it; whether that was taken. */
+  async edit(index: number, content: string | null): Promise<boolean> {
+    const params = { session: this.#host.session, path: this.#file(index).path, content };
+    const done = await this.#change(() => this.#host.backend.call("review/edit", params), () => {});
+    if (done === null) return false;
+    await this.#host.reload();
+    return true;
+  }
+
+  /** Opens a hunk's file in the user's own editor. */
+  async editOutside(index: number): Promise<boolean> {
+    try {
+      await this.#host.backend.call("review/edit_outside", { session: this.#host.session, path: this.#file(index).path });
+      return true;
+    } catch (error) {
+      this.#host.tell(error);
+      return false;
+    }
+  }
+
+  /** Why a hunk's file cannot be edited; `null` where it can. */
+  cannotEdit(index: number): string | null {
+    if (this.use !== "deciding") return "Verdicts cannot be given now";
+    return this.#file(index).editable ? null : "Only text can be edited";
+  }
+
+  #file(index: number): FileView {
+    return this.review.files[this.places[index]!.file]!;
   }
 
   /** Opens the box for a comment on a hunk, or on one of its lines; a draft goes on where it was. */
@@ -250,7 +302,7 @@ export class OpenReview {
       return true;
     } catch (error) {
       this.#host.tell(error);
-      if (asCallError(error).kind === "undecided") this.#host.reload();
+      if (asCallError(error).kind === "undecided") void this.#host.reload();
       return false;
     } finally {
       this.finishing = false;
@@ -267,7 +319,7 @@ export class OpenReview {
     } catch (error) {
       undo();
       this.#host.tell(error);
-      if (asCallError(error).kind === "stale") this.#host.reload();
+      if (asCallError(error).kind === "stale") void this.#host.reload();
       return null;
     } finally {
       this.#underWay--;

@@ -1,11 +1,14 @@
 import { asCallError, type Backend } from "$lib/backend";
-import type { Notification, RedChoice, Resume, SessionView } from "$lib/bindings/wire";
+import type { FileView, Notification, RedChoice, Resume, SessionView, Undone } from "$lib/bindings/wire";
 import { notYetIn } from "$lib/model/conversation";
 import type { Page } from "$lib/model/keymap";
 import { Revisions } from "$lib/model/revisions";
 import { debounce } from "$lib/model/when";
 import { canStop, isOpen } from "$lib/model/words";
 import { OpenReview, type ReviewHost } from "./review.svelte";
+
+/** What opens a review of the user's own tree, with the revision that it is compared with. */
+const REVIEW_COMMAND = /^\/review(?:\s+(\S+))?$/;
 
 type Heard<M extends Notification["method"]> = Extract<Notification, { method: M }>["params"];
 
@@ -92,9 +95,11 @@ export class OpenSession {
   async send(): Promise<void> {
     const prompt = this.draft;
     if (prompt.trim() === "" || this.sending) return;
+    const review = REVIEW_COMMAND.exec(prompt.trim());
     this.sending = true;
     try {
-      await this.#backend.call("turn/start", { session: this.id, prompt });
+      if (review === null) await this.#backend.call("turn/start", { session: this.id, prompt });
+      else await this.#backend.call("review/open", { session: this.id, rev: review[1] });
       this.refusal = null;
       if (this.draft === prompt) this.write("");
       this.#reload();
@@ -138,6 +143,51 @@ export class OpenSession {
       this.page = "hunks";
       this.review?.goTo(at);
     });
+  }
+
+  /** Lifts a constraint for the rest of the turn. */
+  lift(constraint: string): Promise<void> {
+    return this.#ask(() => this.#backend.call("review/lift", { session: this.id, constraint }));
+  }
+
+  /** What earlier rounds of the turn accepted, as one diff. */
+  async accepted(): Promise<readonly FileView[]> {
+    try {
+      return (await this.#backend.call("review/accepted", { session: this.id })).files;
+    } catch (error) {
+      this.#tell(error);
+      return [];
+    }
+  }
+
+  /** Takes back a hunk that an earlier round accepted; it joins the review, rejected. */
+  takeBack(hunk: string): Promise<void> {
+    return this.#ask(async () => {
+      await this.#backend.call("review/take_back", { session: this.id, hunk });
+      await this.#load();
+    });
+  }
+
+  /** Takes back what a turn applied; `null` where that could not be done. */
+  async undo(turn: number): Promise<Undone | null> {
+    try {
+      const undone = await this.#backend.call("turn/undo", { session: this.id, turn });
+      this.#reload();
+      return undone;
+    } catch (error) {
+      this.#tell(error);
+      return null;
+    }
+  }
+
+  /** What a turn set aside, as a patch. */
+  async setAside(turn: number): Promise<string | null> {
+    try {
+      return (await this.#backend.call("turn/set_aside", { session: this.id, turn })).patch;
+    } catch (error) {
+      this.#tell(error);
+      return null;
+    }
   }
 
   /** Shows a page because the user asked for it. */
@@ -188,7 +238,7 @@ export class OpenSession {
 
   #hearGate({ name, event, output = "", result, seconds }: Heard<"gate">): void {
     const known = this.view.gates.find((gate) => gate.name === name);
-    const before = known ?? { name, result: "not_run" as const, seconds: null, output: "" };
+    const before = known ?? { name, result: "not_run" as const, seconds: null, output: "", put_back: [] };
     const gate =
       event === "start" ? { ...before, result: "running" as const, seconds: null, output: "" }
       : event === "output" ? { ...before, output: before.output + output }
@@ -230,21 +280,31 @@ export class OpenSession {
   /** Shows `view`, and brings up the page that its phase asks for, once. */
   #place(view: SessionView): void {
     this.view = view;
-    const asks = view.phase === "review" || view.phase === "red";
-    if (!asks) {
+    const readable = view.phase === "review" || view.phase === "red" || view.phase === "gates";
+    if (!readable) {
       this.review = null;
       this.page = "conversation";
       return;
     }
     if (view.review === null) return;
-    const use = view.phase === "red" ? "reading" : "deciding";
-    if (this.review?.use === use && this.review.review.round === view.review.round) {
+    const use = view.phase === "red" ? "reading" : view.review.decidable ? "deciding" : "commenting";
+    const shown = this.review?.review;
+    const isSame = shown?.round === view.review.round && shown.of === view.review.of && (this.review?.use === "reading") === (use === "reading");
+    if (this.review !== null && isSame) {
+      const opens = this.review.use === "commenting" && use === "deciding";
+      this.review.use = use;
       this.review.refresh(view.review);
+      // Who reads already goes on reading; for the others the review comes up now.
+      if (opens && this.page === "conversation") this.#turnToReview("brief");
       return;
     }
     this.review = new OpenReview(this.#host(), view.review, use);
+    if (use !== "commenting") this.#turnToReview(use === "reading" ? "red" : "brief");
+  }
+
+  #turnToReview(page: Page): void {
     if (this.isComposing) return;
-    this.page = use === "reading" ? "red" : "brief";
+    this.page = page;
     this.turnedAt = performance.now();
   }
 
@@ -255,7 +315,7 @@ export class OpenSession {
       revisions: this.#revisions,
       tell: this.#tell,
       settled: () => this.#check(),
-      reload: () => this.#reload(),
+      reload: () => this.#load(),
     };
   }
 }

@@ -252,7 +252,7 @@ describe("events", () => {
     fake.send({ method: "gate", params: { ...about, event: "output", output: "running 41 tests\n" } });
     fake.send({ method: "gate", params: { ...about, event: "output", output: "ok\n" } });
     fake.send({ method: "gate", params: { ...about, event: "end", result: "green", seconds: 1.5 } });
-    expect(app.session!.view.gates.find((gate) => gate.name === "test")).toEqual({ name: "test", result: "green", seconds: 1.5, output: "running 41 tests\nok\n" });
+    expect(app.session!.view.gates.find((gate) => gate.name === "test")).toEqual({ name: "test", result: "green", seconds: 1.5, output: "running 41 tests\nok\n", put_back: [] });
   });
 
   it("of the core's own trouble are told", async () => {

@@ -5,7 +5,7 @@ import { countsOf, rowsOf } from "./rows";
 export function bigReview(files: number, hunks: number, rows: number): FileView[] {
   return Array.from({ length: files }, (_, file): FileView => ({
     path: `crates/part-${Math.floor(file / 20)}/src/module_${file}.rs`,
-    change: "modified",
+    change: "modified", editable: true,
     counts: { added: (hunks * rows) / 2, removed: (hunks * rows) / 4 },
     hunks: Array.from({ length: hunks }, (_, index): HunkView => {
       const first = 1 + index * 40;
@@ -17,7 +17,7 @@ export function bigReview(files: number, hunks: number, rows: number): FileView[
         new: [first, first + rows - 1],
         header: "",
         context: `fn step_${index}`,
-        row_count: rows,
+        row_count: rows, split_at: [], changes_your_edit: false,
         counts: { added: rows / 2, removed: rows / 4 },
         rationale: index % 3 === 0 ? undefined : `Step ${index} of module ${file} no longer waits for the one before it.`,
         verdict: null,

@@ -125,7 +125,7 @@ impl Config {
 
 function file(path: string, change: FileView["change"], hunks: HunkView[]): FileView {
   const rows = hunks.flatMap((hunk) => hunk.rows ?? []);
-  return { path, change, counts: countsOf(rows), hunks };
+  return { path, change, editable: change !== "deleted" && change !== "binary", counts: countsOf(rows), hunks };
 }
 
 export function round1(): FileView[] {
@@ -192,7 +192,7 @@ export function round2(comment: string): FileView[] {
 
 export function reproposed(): ReproposedView {
   const hunk = mainRound1();
-  return { id: "main-1-again", path: "src/main.rs", what: hunk.what, round: 1, share: 1, rows: hunk.rows ?? [], rationale: hunk.rationale ?? null };
+  return { id: "main-1-again", path: "src/main.rs", what: hunk.what, round: 1, share: 1, rows: hunk.rows ?? [], matched: (hunk.rows ?? []).flatMap((row, index) => (row.kind === "+" ? [index] : [])), askable: true, rationale: hunk.rationale ?? null };
 }
 
 export const SET_ASIDE: SetAsideView = {
@@ -217,9 +217,9 @@ error: could not compile \`gatehouse\` (bin "gatehouse") due to 1 previous error
 export function gates(result: GateView["result"]): GateView[] {
   const seconds = (value: number) => (result === "green" ? value : null);
   return [
-    { name: "fmt", result, seconds: seconds(0.4), output: "" },
-    { name: "clippy", result, seconds: seconds(6.1), output: "    Checking gatehouse v0.9.2\n    Finished `dev` profile in 6.02s\n" },
-    { name: "test", result, seconds: seconds(12.3), output: "running 41 tests\n.........................................\ntest result: ok. 41 passed; 0 failed\n" },
+    { name: "fmt", result, seconds: seconds(0.4), output: "", put_back: [] },
+    { name: "clippy", result, seconds: seconds(6.1), output: "    Checking gatehouse v0.9.2\n    Finished `dev` profile in 6.02s\n", put_back: [] },
+    { name: "test", result, seconds: seconds(12.3), output: "running 41 tests\n.........................................\ntest result: ok. 41 passed; 0 failed\n", put_back: [] },
   ];
 }
 
@@ -255,7 +255,7 @@ export function earlierTurn(): Message[] {
     { kind: "model", turn: 4, round: 1, text: "`/refresh` takes the refresh token and gives a new access token." },
     { kind: "reviewed", turn: 4, round: 1, accepted: 4, rejected: 0, undecided: 0, comments: 0, reproposed: 0 },
     {
-      kind: "ended", turn: 4, ending: "applied", rounds: 1, reproposals: 0, set_aside: [],
+      kind: "ended", turn: 4, ending: "applied", can_undo: false, rounds: 1, reproposals: 0, set_aside: [],
       applied: [{ path: "src/auth.rs", hunks: 2 }, { path: "src/main.rs", hunks: 2 }],
       message: "Applied 4 hunks in 2 files",
     },

@@ -79,7 +79,8 @@ export class Fake implements Backend {
     const demo = path === "/demo";
     return {
       repo: "repo-1", root: path, name: "gatehouse", branch: "main", gates: gatehouse.COMMANDS, trusted: this.#trusted,
-      digest: "5f3c", commands: gatehouse.COMMANDS.map((gate) => gate.run), problems: [],
+      digest: "5f3c", commands: gatehouse.COMMANDS.map((gate) => gate.run), problems: [], copied: [], found: [],
+      ...(this.#scene === "found" ? { gates: [], commands: [], found: gatehouse.COMMANDS } : {}),
       model: { provider: "replay", name: demo ? "Demo model" : "Recorded model" },
     };
   }
@@ -165,6 +166,52 @@ export class Fake implements Backend {
       }
       return { revision: this.#changed(this.#view(session)) };
     },
+    "review/split": ({ session, hunk, at }) => {
+      const review = this.#view(session).review!;
+      const file = review.files.find((each) => each.hunks.some((own) => own.id === hunk))!;
+      const whole = file.hunks.find((own) => own.id === hunk)!;
+      const cuts = [0, ...at, whole.row_count];
+      const parts = cuts.slice(1).map((end, index): HunkView => {
+        const rows = whole.rows?.slice(cuts[index], end) ?? [];
+        return { ...whole, id: `${hunk}-${index}`, rows, row_count: rows.length, split_at: [], verdict: null, comments: index === 0 ? whole.comments : [] };
+      });
+      file.hunks.splice(file.hunks.indexOf(whole), 1, ...parts);
+      file.hunks.forEach((own, index) => (own.number = index + 1));
+      return { hunks: parts.map((part) => part.id), revision: this.#changed(this.#view(session)) };
+    },
+    "review/file": ({ session, path }) => {
+      const file = this.#view(session).review!.files.find((each) => each.path === path)!;
+      const lines = file.hunks.flatMap((hunk) => hunk.rows ?? []).filter((row) => row.kind !== "-");
+      return { content: lines.map((row) => `${row.text}\n`).join(""), edited: file.hunks.some((hunk) => hunk.verdict === "edited") };
+    },
+    "review/edit": ({ session, path, content }) => {
+      const file = this.#view(session).review!.files.find((each) => each.path === path)!;
+      for (const hunk of file.hunks) hunk.verdict = content === null ? null : "edited";
+      return { revision: this.#changed(this.#view(session)) };
+    },
+    "review/edit_outside": () => ({}),
+    "review/accepted": () => ({ files: gatehouse.round1().slice(0, 2) }),
+    "review/take_back": ({ session }) => ({ revision: this.#changed(this.#view(session)) }),
+    "review/open": ({ session, rev }) => {
+      const view = this.#view(session);
+      view.turn++;
+      view.messages.push({ kind: "prompt", turn: view.turn, text: rev === undefined ? "/review" : `/review ${rev}` });
+      view.review = { ...reviewOf(1, gatehouse.round1(), ""), of: "tree", last: true };
+      this.#phase(view, "review");
+      return { turn: view.turn };
+    },
+    "repo/add_gates": ({ gates }) => {
+      this.#trusted = true;
+      return { ...this.#repo("/home/ada/code/gatehouse"), gates, commands: gates.map((gate) => gate.run), found: [], trusted: true };
+    },
+    "turn/undo": ({ session, turn }) => {
+      const view = this.#view(session);
+      for (const message of view.messages) if (message.kind === "ended" && message.turn === turn) message.can_undo = false;
+      view.messages.push({ kind: "undone", turn, restored: 4, left: 1 });
+      this.#changed(view);
+      return { restored: ["src/config.rs"], left: [{ path: "src/auth.rs", reason: "you changed this region after the turn began" }] };
+    },
+    "turn/set_aside": () => ({ patch: "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1,1 +1,1 @@\n-old\n+new\n" }),
     "review/finish": ({ session, how }) => {
       const view = this.#view(session);
       const hunks = view.review?.files.flatMap((file) => file.hunks) ?? [];
@@ -184,7 +231,7 @@ export class Fake implements Backend {
       const rows = asked!.rows;
       file.hunks.push({
         id: asked!.id, number: file.hunks.length + 1, what: asked!.what, old: [10, 18], new: [10, 25], header: "", context: "async fn main",
-        row_count: rows.length, rows, counts: { added: 8, removed: 1 }, rationale: asked!.rationale ?? undefined, verdict: null, comments: [],
+        row_count: rows.length, split_at: [], changes_your_edit: false, rows, counts: { added: 8, removed: 1 }, rationale: asked!.rationale ?? undefined, verdict: null, comments: [],
       });
       this.#changed(this.#view(session));
       return { hunk: asked!.id };
@@ -292,7 +339,7 @@ export class Fake implements Backend {
     this.#phase(view, "apply");
     view.review = null;
     view.messages.push({
-      kind: "ended", turn: view.turn, ending: "applied", rounds: view.round, reproposals: 0, set_aside: [],
+      kind: "ended", turn: view.turn, ending: "applied", rounds: view.round, reproposals: 0, set_aside: [], can_undo: true,
       applied: [{ path: "src/auth.rs", hunks: 2 }, { path: "src/main.rs", hunks: 1 }], message: "Applied 3 hunks in 2 files",
     });
     this.#phase(view, "ended");
@@ -300,7 +347,7 @@ export class Fake implements Backend {
 
   #end(view: SessionView, ending: EndingName, message: string): void {
     view.review = null;
-    view.messages.push({ kind: "ended", turn: view.turn, ending, rounds: view.round, reproposals: 0, set_aside: [], applied: [], message });
+    view.messages.push({ kind: "ended", turn: view.turn, ending, rounds: view.round, reproposals: 0, set_aside: [], applied: [], can_undo: false, message });
     this.#phase(view, "ended");
   }
 }
@@ -321,7 +368,7 @@ function lineOf(view: SessionView): SessionLine {
 }
 
 const OTHER_ENDED: TurnEnded = {
-  turn: 4, ending: "applied", applied: [{ path: "src/token.rs", hunks: 4 }], set_aside: [], reproposals: 0, rounds: 1,
+  turn: 4, ending: "applied", applied: [{ path: "src/token.rs", hunks: 4 }], set_aside: [], reproposals: 0, rounds: 1, can_undo: false,
   message: "Applied 4 hunks in 2 files",
 };
 

@@ -92,11 +92,17 @@ export function hunkOf(
     new: range,
     header: `@@ -${first[0]},${olds.length} +${first[1]},${news.length} @@ ${context}`,
     context,
-    row_count: rows.length,
+    row_count: rows.length, split_at: splitsOf(rows), changes_your_edit: false,
     rows,
     counts: countsOf(rows),
     rationale,
     verdict: null,
     comments: [],
   };
+}
+
+/** The first unchanged row of each gap between two groups of changes. */
+function splitsOf(rows: readonly Row[]): number[] {
+  const changed = rows.flatMap((row, index) => (row.kind === " " ? [] : [index]));
+  return changed.slice(1).flatMap((row, at) => (row > changed[at]! + 1 ? [changed[at]! + 1] : []));
 }

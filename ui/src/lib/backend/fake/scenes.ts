@@ -5,6 +5,7 @@ import * as gatehouse from "./gatehouse";
 /** Where a fake session begins. */
 export const SCENES = [
   "start", "new", "untrusted", "working", "brief", "review", "brief2", "answered", "red", "held", "ended", "big",
+  "reading", "tree", "redbrief", "setup", "edited", "found",
 ] as const;
 export type Scene = (typeof SCENES)[number];
 
@@ -18,7 +19,7 @@ export function emptyView(session: string): SessionView {
 
 export function reviewOf(round: number, files: FileView[], summary: string): Review {
   return {
-    round, revision: 1, interrupted: false, last: false, accepted_so_far: [], constraints: [], files,
+    of: "round", decidable: true, round, revision: 1, interrupted: false, last: false, accepted_so_far: [], constraints: [], files,
     brief: { summary, attempts: round, gates: gatehouse.gates("green"), reproposed: [], set_aside: [], ignored: [] },
   };
 }
@@ -37,13 +38,14 @@ const ENDINGS: Record<EndingName, Pick<TurnEnded, "message" | "applied" | "set_a
   interrupted: { message: "Interrupted in round 1. Applied 1 hunk in 1 file", rounds: 1, reproposals: 0, set_aside: [], applied: [{ path: "src/auth.rs", hunks: 1 }] },
   out_of_rounds: { message: "Out of rounds (8). Applied 5 hunks in 3 files", rounds: 8, reproposals: 1, set_aside: ["src/lib.rs"], applied: [{ path: "src/auth.rs", hunks: 5 }] },
   red: { message: "Red, not applied: build fails", rounds: 1, reproposals: 0, set_aside: [], applied: [] },
+  reviewed: { message: "Reviewed. Took 2 hunks out of 1 file", rounds: 1, reproposals: 0, set_aside: [], applied: [{ path: "src/auth.rs", hunks: 2 }] },
   failed: { message: "Failed: the replay file ended in the middle of a reply", rounds: 1, reproposals: 0, set_aside: [], applied: [] },
 };
 
 /** A session as `scene` has it; `files` are those of the scene `big`, ten hunks each. */
 export function viewOf(scene: Scene, ending: EndingName, files: number): SessionView {
   const view = emptyView("session-1");
-  if (scene === "start" || scene === "new" || scene === "untrusted") return view;
+  if (scene === "start" || scene === "new" || scene === "untrusted" || scene === "found") return view;
   view.title = "Take the JWT secret out of the source";
   view.turn = 5;
   view.round = 1;
@@ -55,6 +57,11 @@ export function viewOf(scene: Scene, ending: EndingName, files: number): Session
     ...gatehouse.calls(1).map((call) => ({ kind: "tool" as const, ...call })),
   ];
   view.gates = gatehouse.gates("green");
+  if (scene === "setup") {
+    view.phase = "setup";
+    view.held = { cause: "setup", output: "npm error code ENOTFOUND\nnpm error network request failed\n", reason: "`npm ci` failed (exit 1)." };
+    return view;
+  }
   if (scene === "working" || scene === "held") {
     view.phase = "model";
     view.gates = gatehouse.gates("not_run");
@@ -63,8 +70,29 @@ export function viewOf(scene: Scene, ending: EndingName, files: number): Session
   }
   view.messages.push({ kind: "model", turn: 5, round: 1, text: gatehouse.SUMMARY_1 });
   view.phase = "review";
-  if (scene === "brief" || scene === "review") {
+  if (["brief", "review", "reading", "tree", "redbrief", "edited"].includes(scene)) {
     view.review = reviewOf(1, gatehouse.round1(), gatehouse.SUMMARY_1);
+    if (scene === "tree") Object.assign(view.review, { of: "tree", last: true });
+    if (scene === "reading") {
+      view.phase = "gates";
+      view.gates = gatehouse.gates("running");
+      view.review.decidable = false;
+    }
+    if (scene === "redbrief") {
+      const [fmt, build] = gatehouse.gates("green");
+      view.gates = [
+        fmt!,
+        { ...build!, name: "build", result: "red", output: gatehouse.BUILD_OUTPUT },
+        { name: "lint", result: "could_not_run", seconds: 0.1, output: "", reason: "its command could not be run (exit 127)", put_back: [] },
+        { name: "gen", result: "green", seconds: 0.3, output: "", put_back: ["src/schema.rs"] },
+      ];
+      view.review.brief.gates = view.gates;
+      view.review.brief.attempts = 3;
+    }
+    if (scene === "edited") {
+      const file = view.review.files[0]!;
+      for (const hunk of file.hunks) hunk.verdict = "edited";
+    }
     if (scene === "review") {
       const [first, second] = view.review.files[0]!.hunks;
       first!.verdict = "reject";
@@ -96,7 +124,7 @@ export function viewOf(scene: Scene, ending: EndingName, files: number): Session
     view.phase = "red";
     view.gates = [
       gatehouse.gates("green")[0]!,
-      { name: "build", result: "red", seconds: 3.8, output: gatehouse.BUILD_OUTPUT },
+      { name: "build", result: "red", seconds: 3.8, output: gatehouse.BUILD_OUTPUT, put_back: [] },
       gatehouse.gates("not_run")[2]!,
     ];
     view.review = reviewOf(2, gatehouse.round2("put it in the config file").slice(0, 3), gatehouse.SUMMARY_2);
@@ -105,7 +133,7 @@ export function viewOf(scene: Scene, ending: EndingName, files: number): Session
   view.phase = "ended";
   view.messages.push(
     { kind: "reviewed", turn: 5, round: 2, accepted: 7, rejected: 0, undecided: 0, comments: 0, reproposed: 1 },
-    { kind: "ended", turn: 5, ending, ...ENDINGS[ending] },
+    { kind: "ended", turn: 5, ending, can_undo: ENDINGS[ending].applied.length > 0, ...ENDINGS[ending] },
   );
   return view;
 }
