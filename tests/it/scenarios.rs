@@ -29,11 +29,40 @@ macro_rules! scenarios {
 
 scenarios! {
     a_branch_of_the_models_changes_nothing_in_the_review
+    a_commented_rejection_is_a_constraint_from_the_round_after_its_answer
+    a_copy_split_in_two_is_one_reproposal
+    a_gate_that_is_not_found_holds_up_nothing
+    a_gate_that_is_red_on_the_accepted_part_only_goes_back_to_the_model
+    a_last_round_ends_out_of_rounds
+    a_model_that_fails_is_asked_again
+    a_question_is_answered
+    a_reindented_and_moved_copy_is_a_reproposal
     a_rejected_deletion_keeps_the_file
     a_rejected_new_file_is_gone_from_the_worktree
+    a_review_is_as_it_was_after_a_kill
     an_accepted_answer_is_set_aside_and_redone
+    an_answer_to_a_comment_is_shown_and_accepting_it_lifts_the_constraint
+    an_interrupt_of_the_gates_on_what_was_accepted_leads_to_the_red_choice
+    an_interrupt_of_the_gates_opens_the_review_of_what_is_there
+    an_interrupt_with_nothing_at_all_ends_at_once
+    an_interrupt_with_nothing_new_asks_about_what_was_accepted
+    an_interrupt_with_nothing_new_can_discard_what_was_accepted
+    an_unchanged_copy_in_the_answering_round_is_shown_as_such
+    another_change_of_the_same_lines_is_no_reproposal
+    asking_about_a_reproposal_and_lifting_a_constraint_take_them_back
+    ending_a_turn_whose_model_failed_keeps_what_was_accepted
+    gates_that_were_not_agreed_to_do_not_run
     git_add_of_the_models_hides_no_file
+    red_and_discarded_is_told_with_the_next_prompt
+    red_and_edited_until_it_is_green
+    red_and_green_when_run_again
+    red_before_the_turn_holds_up_nothing
+    red_until_the_rounds_are_used_up_and_applied_anyway
+    refusing_the_rest_follows_the_ordinary_rules
+    refusing_the_second_brief_applies_what_the_first_accepted
     rejecting_the_first_of_three_leaves_the_others_in_place
+    stopping_partway_applies_what_was_accepted_and_says_what_was_not_reached
+    stopping_with_all_decided_applies_and_gives_no_round
     the_user_commits_the_same_change_during_the_review
     the_user_deletes_the_file_during_the_review
     the_user_made_the_same_change_during_the_review
@@ -41,8 +70,11 @@ scenarios! {
     the_user_replaces_the_file_with_a_folder_during_the_review
     the_user_reverts_the_file_during_the_review
     the_user_switches_branch_during_the_review
+    two_reproposals_at_once_reach_the_floor_and_the_rest_is_still_reviewed
     verdicts_and_constraints_survive_lines_that_shift
+    what_a_failing_model_left_is_reviewed
     what_the_model_commits_is_reviewed
     what_the_model_stashes_and_takes_back_is_reviewed
     what_the_model_stashes_away_is_not_reviewed
+    where_everything_is_reproposed_no_review_opens_until_the_floor
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use heph_agent::{Agent, AgentEvent, Stop, Stopped};
-use heph_core::turn::{Effect, GateTarget, Input, Refused, SetupResult, Turn};
+use heph_core::turn::{Effect, GateTarget, Input, Phase, Refused, SetupResult, Turn};
 use heph_wire::{CallError, ErrorKind, GateEvent, Notification, PhaseName, ToolCall};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -463,11 +463,16 @@ impl Loop {
         let Latest::Open { gates, turn, .. } = &self.session(id)?.latest else { return Ok(()) };
         let gates = gates.iter().filter(|gate| names.contains(&gate.name)).cloned().collect();
         let base = turn.base().clone();
+        // Also after gates on the base: it is there that the model works on.
+        let standing = match turn.phase() {
+            Phase::Gates { tree, .. } => tree.clone(),
+            _ => turn.accepted().clone(),
+        };
         let cancel = self.fresh_token(id)?;
         let report = self.reporter(id);
         self.tasks.spawn(async move {
             let progress = |name: &str, progress| report.tell(TurnEvent::Gate(on, name.to_owned(), progress));
-            let outcome = place.run_gates(base, tree, gates, progress, cancel).await;
+            let outcome = place.run_gates(base, tree, standing, gates, progress, cancel).await;
             report.tell(TurnEvent::Done(outcome));
         });
         Ok(())

@@ -205,24 +205,26 @@ impl Workplace {
         Ok(self.private.worktree(&self.session)?.move_to(base, tree)?)
     }
 
-    /// Runs gates on a tree, one after the other, and puts back what they wrote to it.
+    /// Runs gates on a tree, one after the other, and leaves the worktree as `standing`, whatever they
+    /// wrote.
     pub async fn run_gates(
         self,
         base: TreeId,
         tree: TreeId,
+        standing: TreeId,
         gates: Vec<Gate>,
         mut progress: impl FnMut(&str, GateProgress) + Send,
         cancel: CancellationToken,
     ) -> Result<Input, WorkError> {
         let worktree = self.private.worktree(&self.session)?;
-        let hold = |place: &Workplace| {
+        let hold = |place: &Workplace, tree: &TreeId| {
             let (worktree, base, tree) = (place.private.worktree(&place.session), base.clone(), tree.clone());
             async move {
                 let moved = tokio::task::spawn_blocking(move || worktree?.move_to(&base, &tree));
                 moved.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
             }
         };
-        hold(&self).await?;
+        hold(&self, &tree).await?;
         let mut runs = Vec::new();
         for gate in gates {
             progress(&gate.name, GateProgress::Start);
@@ -230,7 +232,7 @@ impl Workplace {
             progress(&gate.name, GateProgress::End(run.clone()));
             runs.push(run);
         }
-        hold(&self).await?;
+        hold(&self, &standing).await?;
         Ok(Input::GatesRan { tree, runs })
     }
 }

@@ -34,7 +34,7 @@ pub struct Player<'a> {
     phase: Value,
     /// Tool calls since the model was told something.
     steps: usize,
-    /// The gate that started last.
+    /// The gate that runs.
     gate: Option<String>,
     /// The kind of error that the present statement must give.
     must_fail: Option<String>,
@@ -177,7 +177,7 @@ impl<'a> Player<'a> {
                 }
             }
             ["rewrite", path, ref words @ ..] => {
-                let proposed = self.call("review/file", json!({ "path": path }))["text"].clone();
+                let proposed = self.call("review/file", json!({ "path": path }))["content"].clone();
                 let (old, new) = contents::change(words, line);
                 let content = contents::replaced(proposed.as_str().expect("a text"), &old, &new);
                 self.call("review/edit", json!({ "path": path, "content": content }));
@@ -341,8 +341,10 @@ impl<'a> Player<'a> {
                 None
             }
             "gate" => {
-                if params["event"] == "start" {
-                    self.gate = params["name"].as_str().map(str::to_owned);
+                match params["event"].as_str() {
+                    Some("start") => self.gate = params["name"].as_str().map(str::to_owned),
+                    Some("end") => self.gate = None,
+                    _ => {}
                 }
                 None
             }
