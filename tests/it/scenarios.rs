@@ -35,13 +35,17 @@ scenarios! {
     a_gate_that_is_red_on_the_accepted_part_only_goes_back_to_the_model
     a_last_round_ends_out_of_rounds
     a_model_that_fails_is_asked_again
+    a_new_file_is_edited_in_the_review
     a_question_is_answered
     a_reindented_and_moved_copy_is_a_reproposal
     a_rejected_deletion_keeps_the_file
     a_rejected_new_file_is_gone_from_the_worktree
+    a_rename_is_rejected_and_the_edit_under_it_accepted
     a_review_is_as_it_was_after_a_kill
+    a_split_hunk_is_rejected_in_one_part_and_only_that_part_is_a_constraint
     an_accepted_answer_is_set_aside_and_redone
     an_answer_to_a_comment_is_shown_and_accepting_it_lifts_the_constraint
+    an_edited_file_is_told_with_its_comments
     an_interrupt_of_the_gates_on_what_was_accepted_leads_to_the_red_choice
     an_interrupt_of_the_gates_opens_the_review_of_what_is_there
     an_interrupt_with_nothing_at_all_ends_at_once
@@ -50,6 +54,7 @@ scenarios! {
     an_unchanged_copy_in_the_answering_round_is_shown_as_such
     another_change_of_the_same_lines_is_no_reproposal
     asking_about_a_reproposal_and_lifting_a_constraint_take_them_back
+    closing_a_review_of_ones_own_tree_changes_nothing
     ending_a_turn_whose_model_failed_keeps_what_was_accepted
     gates_that_were_not_agreed_to_do_not_run
     git_add_of_the_models_hides_no_file
@@ -73,6 +78,7 @@ scenarios! {
     two_reproposals_at_once_reach_the_floor_and_the_rest_is_still_reviewed
     verdicts_and_constraints_survive_lines_that_shift
     what_a_failing_model_left_is_reviewed
+    what_earlier_rounds_accepted_is_taken_back
     what_the_model_commits_is_reviewed
     what_the_model_stashes_and_takes_back_is_reviewed
     what_the_model_stashes_away_is_not_reviewed

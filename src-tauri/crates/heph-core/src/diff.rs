@@ -144,6 +144,10 @@ pub struct Hunk {
     pub heading: String,
     /// The model's own reason.
     pub rationale: Option<String>,
+    /// The reasons of the model's edits that it comes from, by their place in the round: those of each
+    /// run of changed lines, so that a part of the hunk keeps its own, or those of an item without lines.
+    #[serde(default)]
+    pub reasons: Vec<BTreeMap<usize, String>>,
 }
 
 /// A changed file and its hunks, in order.
@@ -339,6 +343,7 @@ pub fn hunks(change: &FileChange) -> FileHunks {
                 item,
                 heading,
                 rationale: None,
+                reasons: Vec::new(),
             }
         })
         .collect();

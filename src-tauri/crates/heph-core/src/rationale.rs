@@ -5,12 +5,12 @@
 //! holds, in the order of the edits, each once. Where no edit accounts for a line (a command wrote
 //! it), there is no reason: none is invented.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    diff::{FileHunks, Item, edits},
+    diff::{Edit, FileHunks, Item, edits},
     path::RepoPath,
     text::{Bytes, lines},
 };
@@ -90,34 +90,42 @@ pub fn attribute(file: &mut FileHunks, accepted: &[u8], proposed: &[u8], notes: 
         trace.follow(note.after.as_ref().map_or(&[], |bytes| &bytes.0), Some(*number));
     }
     trace.follow(proposed, None);
+    let reasons_of = |numbers: &BTreeSet<usize>| -> BTreeMap<usize, String> {
+        numbers.iter().map(|&number| (number, notes[number].rationale.clone())).collect()
+    };
     for hunk in &mut file.hunks {
-        let reasons: BTreeSet<usize> = match &hunk.item {
-            Item::Lines { edits, .. } => edits
-                .iter()
-                .flat_map(|edit| {
+        hunk.reasons = match &hunk.item {
+            Item::Lines { edits, .. } => {
+                let of_edit = |edit: &Edit| {
                     let removed = trace.removed_by[edit.old_range()].iter().flatten().copied();
                     let added = trace.origins[edit.new_range()].iter().filter_map(|origin| match origin {
                         Origin::Edit(number) => Some(*number),
                         Origin::Accepted(_) | Origin::Unknown => None,
                     });
-                    removed.chain(added).collect::<Vec<_>>()
-                })
-                .collect(),
-            Item::Mode { .. } => BTreeSet::new(),
-            Item::Rename => moves.clone(),
+                    reasons_of(&removed.chain(added).collect())
+                };
+                edits.iter().map(of_edit).collect()
+            }
+            Item::Mode { .. } => Vec::new(),
+            Item::Rename => vec![reasons_of(&moves)],
             Item::LineEndings { .. } | Item::Create(_) | Item::Delete(_) | Item::Replace { .. } => {
-                own.iter().map(|(number, _)| *number).collect()
+                vec![reasons_of(&own.iter().map(|(number, _)| *number).collect())]
             }
         };
-        let mut sentences: Vec<&str> = Vec::new();
-        for number in reasons {
-            let sentence = notes[number].rationale.as_str();
-            if !sentences.contains(&sentence) {
-                sentences.push(sentence);
-            }
-        }
-        hunk.rationale = (!sentences.is_empty()).then(|| sentences.join(" "));
+        hunk.rationale = joined(&hunk.reasons);
     }
+}
+
+/// The reasons in the order of the edits, each once; `None` where there is none.
+pub(crate) fn joined(reasons: &[BTreeMap<usize, String>]) -> Option<String> {
+    let in_order: BTreeMap<&usize, &String> = reasons.iter().flatten().collect();
+    let mut sentences: Vec<&str> = Vec::new();
+    for sentence in in_order.into_values() {
+        if !sentences.contains(&sentence.as_str()) {
+            sentences.push(sentence);
+        }
+    }
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::{
     diff::{CONTEXT, Edit, Hunk, Item, LineRange, digest},
+    rationale::joined,
     text::Bytes,
 };
 
@@ -35,7 +36,8 @@ pub fn split(hunk: &Hunk, at: &[usize]) -> Option<Vec<Hunk>> {
             after: start.checked_sub(1).map_or(first_line, |before| edits[before].old_range().end),
             before: edits.get(end).map_or(first_line + old_lines.len(), |next| next.old_start),
         };
-        part(hunk, own, bounds, first_line, &old_lines)
+        let reasons = hunk.reasons.get(start..end).unwrap_or_default().to_vec();
+        Hunk { rationale: joined(&reasons), reasons, ..part(hunk, own, bounds, first_line, &old_lines) }
     });
     Some(parts.collect())
 }
