@@ -159,26 +159,3 @@ fn verdicts_and_comments_survive_a_kill_during_the_review() {
     journey.finish();
     assert_eq!(journey.ended()["message"], "Applied 3 hunks in 2 files");
 }
-
-#[test]
-fn what_was_rejected_is_refused_before_the_user_sees_it_and_twice_is_the_floor() {
-    let same = script().replace("when = \"REJECTED\"", "when = \"config\"");
-    let again = script().split("[[reply]]").nth(1).unwrap().to_owned();
-    let script = format!("{same}[[reply]]{again}[[reply]]{again}");
-    let repository = Repository::new(&[("src/auth.rs", &base("a", 80)), ("src/main.rs", &base("m", 40))]);
-    let mut journey = Journey::start(repository, &script);
-    journey.prompt("Take the secret out of the source.");
-    let proposed = hunks(&journey.review(1));
-    journey.decide(&proposed[0], "reject");
-    journey.decide(&proposed[1], "accept");
-    journey.decide(&proposed[2], "accept");
-    journey.finish();
-    journey.client.wait("model/told");
-    let told = journey.client.wait("model/told")["message"].as_str().unwrap().to_owned();
-    assert!(told.contains("\n  re-proposed hunk (lines 23-31): REJECTED\n"), "{told}");
-    assert!(told.ends_with("\n  you re-proposed a rejected change. Do not."), "{told}");
-    let ended = journey.ended();
-    assert_eq!((&ended["ending"], &ended["reproposals"]), (&json!("floor"), &json!(2)));
-    assert_eq!(ended["message"], "Floor: 2 re-proposals. Applied 2 hunks in 2 files");
-    assert_eq!(journey.repository.read("src/auth.rs"), accepted_auth());
-}

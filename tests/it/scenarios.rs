@@ -31,18 +31,22 @@ scenarios! {
     a_branch_of_the_models_changes_nothing_in_the_review
     a_commented_rejection_is_a_constraint_from_the_round_after_its_answer
     a_copy_split_in_two_is_one_reproposal
+    a_file_under_an_ignored_path_is_named_and_not_reviewed
     a_gate_that_is_not_found_holds_up_nothing
     a_gate_that_is_red_on_the_accepted_part_only_goes_back_to_the_model
     a_last_round_ends_out_of_rounds
     a_model_that_fails_is_asked_again
+    a_model_that_was_cut_off_goes_on_only_when_asked
     a_new_file_is_edited_in_the_review
     a_question_is_answered
+    a_red_gate_sends_the_model_back_before_the_user_is_asked
     a_reindented_and_moved_copy_is_a_reproposal
     a_rejected_deletion_keeps_the_file
     a_rejected_new_file_is_gone_from_the_worktree
     a_rename_is_rejected_and_the_edit_under_it_accepted
     a_review_is_as_it_was_after_a_kill
     a_split_hunk_is_rejected_in_one_part_and_only_that_part_is_a_constraint
+    a_verdict_can_be_cleared_and_comments_alone_start_a_round
     an_accepted_answer_is_set_aside_and_redone
     an_answer_to_a_comment_is_shown_and_accepting_it_lifts_the_constraint
     an_edited_file_is_told_with_its_comments
@@ -58,6 +62,7 @@ scenarios! {
     ending_a_turn_whose_model_failed_keeps_what_was_accepted
     gates_that_were_not_agreed_to_do_not_run
     git_add_of_the_models_hides_no_file
+    line_ends_and_a_missing_last_one_survive
     red_and_discarded_is_told_with_the_next_prompt
     red_and_edited_until_it_is_green
     red_and_green_when_run_again
@@ -78,7 +83,9 @@ scenarios! {
     two_reproposals_at_once_reach_the_floor_and_the_rest_is_still_reviewed
     verdicts_and_constraints_survive_lines_that_shift
     what_a_failing_model_left_is_reviewed
+    what_a_model_that_was_cut_off_left_is_reviewed
     what_earlier_rounds_accepted_is_taken_back
+    what_runs_on_the_users_machine_is_not_accepted_with_the_rest
     what_the_model_commits_is_reviewed
     what_the_model_stashes_and_takes_back_is_reviewed
     what_the_model_stashes_away_is_not_reviewed

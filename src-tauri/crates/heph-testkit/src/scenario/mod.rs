@@ -20,9 +20,9 @@
 //!
 //! A line is a statement of words; a word with spaces stands in quotes. Rows that start with `|`, `-` or
 //! `+` belong to the statement above them: a text, or a change of it. A line that starts with `#` is a
-//! comment. What each statement does is said where it is matched: what the user has at the start in
-//! [`setting`], what the model does in [`model`], what the user does and sees in [`player`], what is
-//! looked at in [`shown`].
+//! comment. Each statement is explained where it is matched: what is there at the start in [`setting`],
+//! what the model does in [`model`], what happens and what the user does in [`acts`], what is looked at
+//! in [`shown`], and texts in [`contents`]. A statement that ends in `fails KIND` must give that error.
 //!
 //! A `model` block is one reply. The first answers the first message that the model is given, and so on;
 //! reaching it waits for that message. What happens is held to the script: where the model is told
@@ -30,6 +30,7 @@
 //! fails. Between the user's own actions nothing of the user's repository may change but what an ending
 //! names as applied; that is checked at every review and every ending.
 
+mod acts;
 mod contents;
 mod model;
 mod player;

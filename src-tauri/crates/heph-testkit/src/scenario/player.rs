@@ -1,4 +1,4 @@
-//! Plays a scenario: does what its user does, and holds what happens to what it says.
+//! Plays a scenario, and holds what happens to what it says.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{
-    contents, model,
+    model,
     script::Line,
     setting::{Setting, Trust},
     shown,
@@ -19,7 +19,7 @@ pub struct Player<'a> {
     binary: &'a str,
     pub(super) repository: Repository,
     data: TempDir,
-    client: Client,
+    pub(super) client: Client,
     session: String,
     /// The files at the start.
     pub(super) before: BTreeMap<String, String>,
@@ -31,11 +31,12 @@ pub struct Player<'a> {
     told: Option<String>,
     /// What a restart found, which no notification tells.
     found: Option<Event>,
+    /// The latest `phase`.
     phase: Value,
     /// Tool calls since the model was told something.
-    steps: usize,
+    pub(super) steps: usize,
     /// The gate that runs.
-    gate: Option<String>,
+    pub(super) gate: Option<String>,
     /// The kind of error that the present statement must give.
     must_fail: Option<String>,
     /// The statement at play.
@@ -44,20 +45,9 @@ pub struct Player<'a> {
     seen: Vec<String>,
 }
 
-/// What the script must name before it goes on.
-#[derive(Debug)]
-enum Event {
-    /// The model was told this.
-    Told(String),
-    /// A review of this round opened.
-    Review(u64),
-    /// The user is to choose about a red state.
-    Red,
-    /// The turn is held, for this reason.
-    Held(String),
-    /// The turn has ended.
-    Ended(Value),
-}
+/// What the script must name before it goes on: `told`, `review`, `red`, `held` or `ended`, and what
+/// there is to say of it.
+type Event = (&'static str, Value);
 
 impl<'a> Player<'a> {
     /// Makes the repository, starts `heph-serve`, and opens a session whose model plays `replies`.
@@ -121,111 +111,8 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn act(&mut self, words: &[&str], line: &Line) {
-        match *words {
-            // What happens, in this order.
-            ["told", ref words @ ..] => shown::compare("the model was told", &self.message(), words, line),
-            ["review", "round", round] => match self.event("a review") {
-                Event::Review(seen) if seen.to_string() == round => self.check_left(&[]),
-                other => panic!("not this review, but {other:?}"),
-            },
-            ["red"] => match self.event("the red choice") {
-                Event::Red => {}
-                other => panic!("not the red choice, but {other:?}"),
-            },
-            ["held", ref words @ ..] => match self.event("a held turn") {
-                Event::Held(reason) => shown::compare("the turn is held", &reason, words, line),
-                other => panic!("not held, but {other:?}"),
-            },
-            ["ended", kind, message] => self.ended(kind, message),
-
-            // What the user does in the repository, outside of Heph.
-            ["user", "edits", path, ref words @ ..] => {
-                let (old, new) = contents::change(words, line);
-                self.repository.write(path, contents::replaced(&self.repository.read(path), &old, &new));
-                self.leave();
-            }
-            ["user", "writes", path, ref words @ ..] => {
-                self.repository.write(path, contents::text(words, line, None));
-                self.leave();
-            }
-            ["user", "runs", command] => {
-                self.repository.sh(command);
-                self.leave();
-            }
-
-            // What the user does in Heph.
-            ["prompt", text] => drop(self.call("turn/start", json!({ "prompt": text }))),
-            ["accept", "all"] => self.finish("accept_all"),
-            ["finish"] => self.finish("finish"),
-            ["refuse", "all"] => self.finish("refuse_all"),
-            ["refuse", "rest"] => self.finish("refuse_rest"),
-            ["stop"] => self.finish("stop"),
-            ["accept", ref hunks @ ..] => self.decide(json!("accept"), hunks),
-            ["reject", ref hunks @ ..] => self.decide(json!("reject"), hunks),
-            ["clear", ref hunks @ ..] => self.decide(Value::Null, hunks),
-            ["comment", ref hunks @ .., "old", "line", n, "saying", text] => {
-                self.comment(hunks, json!({ "side": "old", "line": number(n), "text": text }));
-            }
-            ["comment", ref hunks @ .., "line", n, "saying", text] => {
-                self.comment(hunks, json!({ "line": number(n), "text": text }));
-            }
-            ["comment", ref hunks @ .., "saying", text] => self.comment(hunks, json!({ "text": text })),
-            ["split", ref hunks @ ..] => {
-                for hunk in self.hunks(hunks) {
-                    self.call("review/split", json!({ "hunk": hunk["id"], "at": hunk["split_at"] }));
-                }
-            }
-            ["rewrite", path, ref words @ ..] => {
-                let proposed = self.call("review/file", json!({ "path": path }))["content"].clone();
-                let (old, new) = contents::change(words, line);
-                let content = contents::replaced(proposed.as_str().expect("a text"), &old, &new);
-                self.call("review/edit", json!({ "path": path, "content": content }));
-            }
-            ["take", "back", ref hunks @ ..] => {
-                let accepted = self.call("review/accepted", json!({}));
-                for hunk in shown::hunks_named(&accepted, hunks) {
-                    self.call("review/take_back", json!({ "hunk": hunk["id"] }));
-                }
-            }
-            ["ask", "about", path] => {
-                let review = self.review();
-                let id = &shown::of_path(&review["brief"]["reproposed"], path)["id"];
-                self.call("review/ask", json!({ "reproposed": id }));
-            }
-            ["lift", path] => {
-                let review = self.review();
-                let id = &shown::of_path(&review["constraints"], path)["id"];
-                self.call("review/lift", json!({ "constraint": id }));
-            }
-            ["choose", ref choice @ ..] => {
-                self.call("red/choose", json!({ "choice": choice.join("_") }));
-            }
-            ["resume", how] => drop(self.call("turn/resume", json!({ "how": how }))),
-            ["interrupt"] => drop(self.call("turn/interrupt", json!({}))),
-            ["review", "own", "tree"] => drop(self.call("review/open", json!({}))),
-            ["review", "own", "tree", "against", rev] => {
-                self.call("review/open", json!({ "rev": rev }));
-            }
-            ["undo", ref words @ ..] => {
-                let turn = self.view()["turn"].clone();
-                let undone = self.call("turn/undo", json!({ "turn": turn }));
-                shown::compare("undone", &shown::undone(&undone), words, line);
-                self.leave();
-            }
-            ["wait", "for", "step", n] => self.wait_until("a step", |me| me.steps >= number(n)),
-            ["wait", "for", "gate", name] => {
-                self.wait_until("a gate", |me| me.gate.as_deref() == Some(name));
-            }
-            ["heph", "is", "killed"] => self.restart(Client::kill),
-            ["heph", "is", "closed"] => self.restart(|client| assert!(client.close(), "it ends well")),
-
-            ["expect", ref words @ ..] => self.expect(words, line),
-            _ => panic!("no such statement"),
-        }
-    }
-
-    fn call(&mut self, method: &str, mut params: Value) -> Value {
+    /// Calls a method of the session, which fails where the statement says so.
+    pub(super) fn call(&mut self, method: &str, mut params: Value) -> Value {
         params["session"] = json!(self.session);
         match (self.client.try_call(method, params), self.must_fail.take()) {
             (Ok(result), None) => result,
@@ -237,8 +124,7 @@ impl<'a> Player<'a> {
 
     /// The session's view, without the rows of a review.
     pub(super) fn view(&mut self) -> Value {
-        let view = json!({ "session": self.session, "rows": false });
-        self.client.call("session/load", view)
+        self.client.call("session/load", json!({ "session": self.session, "rows": false }))
     }
 
     /// The open review.
@@ -246,135 +132,82 @@ impl<'a> Player<'a> {
         self.client.call("review/get", json!({ "session": self.session }))
     }
 
-    /// The hunks that `words` name, as they are now.
-    fn hunks(&mut self, words: &[&str]) -> Vec<Value> {
-        shown::hunks_named(&self.review(), words)
-    }
-
-    fn decide(&mut self, verdict: Value, words: &[&str]) {
-        let (words, comment) = match *words {
-            [ref words @ .., "saying", text] => (words, Some(text)),
-            _ => (words, None),
-        };
-        for hunk in self.hunks(words) {
-            if let Some(text) = comment {
-                self.call("review/comment", json!({ "hunk": hunk["id"], "text": text }));
-            }
-            self.call("review/decide", json!({ "hunk": hunk["id"], "verdict": verdict }));
-        }
-    }
-
-    fn comment(&mut self, words: &[&str], mut comment: Value) {
-        for hunk in self.hunks(words) {
-            comment["hunk"] = hunk["id"].clone();
-            self.call("review/comment", comment.clone());
-        }
-    }
-
-    fn finish(&mut self, how: &str) {
-        self.call("review/finish", json!({ "how": how }));
-    }
-
     /// The message that the model answers next.
-    fn message(&mut self) -> String {
+    pub(super) fn message(&mut self) -> String {
         if self.told.is_none() {
-            match self.event("a message to the model") {
-                Event::Told(message) => self.told = Some(message),
-                other => panic!("the model was told nothing, but {other:?}"),
-            }
+            self.told = Some(shown::text(&self.event("told")));
         }
         self.told.clone().expect("just set")
     }
 
-    fn ended(&mut self, kind: &str, message: &str) {
-        let ended = match self.event("an ending") {
-            Event::Ended(ended) => ended,
-            other => panic!("not ended, but {other:?}"),
-        };
-        let seen = (ended["ending"].as_str(), ended["message"].as_str());
-        assert_eq!(seen, (Some(kind), Some(message)), "the ending");
-        let applied = ended["applied"].as_array().expect("files");
-        let applied: Vec<&str> = applied.iter().filter_map(|file| file["path"].as_str()).collect();
-        self.applying = false;
-        self.check_left(&applied);
-        self.leave();
-    }
-
-    /// The next thing that the script must name.
-    fn event(&mut self, awaited: &str) -> Event {
+    /// What there is to say of the next thing that happens, which is this one.
+    pub(super) fn event(&mut self, awaited: &str) -> Value {
         assert!(self.told.is_none(), "{awaited} comes before the model has answered");
-        if let Some(found) = self.found.take() {
-            return found;
+        let mut event = self.found.take();
+        while event.is_none() {
+            event = self.heed();
         }
-        loop {
-            let notification = self.client.notification();
-            if let Some(event) = self.heed(&notification) {
-                return event;
-            }
-        }
+        let (kind, what) = event.expect("just seen");
+        assert!(kind == awaited, "not {awaited}, but {kind}: {what}");
+        what
     }
 
-    fn wait_until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
+    /// Waits until something holds, before which nothing must happen that the script would name.
+    pub(super) fn wait_until(&mut self, holds: impl Fn(&Self) -> bool) {
         while !holds(self) {
-            let notification = self.client.notification();
-            if let Some(event) = self.heed(&notification) {
-                panic!("before {what} there came {event:?}");
+            if let Some((kind, what)) = self.heed() {
+                panic!("before that there came {kind}: {what}");
             }
         }
     }
 
-    /// Takes one notification in.
-    fn heed(&mut self, notification: &Value) -> Option<Event> {
+    /// Takes the next notification in.
+    fn heed(&mut self) -> Option<Event> {
+        let notification = self.client.notification();
         let params = &notification["params"];
         let method = notification["method"].as_str().unwrap_or_default();
         self.seen.extend(shown::seen(method, params));
         match method {
             "model/told" => {
                 self.steps = 0;
-                Some(Event::Told(params["message"].as_str()?.to_owned()))
+                return Some(("told", params["message"].clone()));
+            }
+            "review/ready" => return Some(("review", params["round"].clone())),
+            "turn/ended" => return Some(("ended", params.clone())),
+            "phase" => {
+                let before = std::mem::replace(&mut self.phase, params.clone());
+                self.applying |= params["phase"] == "apply";
+                // A turn that is held stays in its phase, which is told again.
+                if before == *params {
+                    let reason = self.view()["held"]["reason"].clone();
+                    return reason.is_string().then_some(("held", reason));
+                }
+                return (params["phase"] == "red").then_some(("red", Value::Null));
             }
             "model/tool" => {
                 self.steps += 1;
                 let call = &params["call"];
                 let done = call["failed"] == false || call["outcome"] == "stopped by the user";
                 assert!(done, "the model's step failed: {}", call["detail"]);
-                None
             }
-            "gate" => {
-                match params["event"].as_str() {
-                    Some("start") => self.gate = params["name"].as_str().map(str::to_owned),
-                    Some("end") => self.gate = None,
-                    _ => {}
-                }
-                None
-            }
-            "review/ready" => Some(Event::Review(params["round"].as_u64()?)),
-            "turn/ended" => Some(Event::Ended(params.clone())),
-            "phase" => {
-                let before = std::mem::replace(&mut self.phase, params.clone());
-                self.applying |= params["phase"] == "apply";
-                // A turn that is held stays in its phase, which is told again.
-                if before == *params {
-                    return self.view()["held"]["reason"]
-                        .as_str()
-                        .map(|reason| Event::Held(reason.to_owned()));
-                }
-                (params["phase"] == "red").then_some(Event::Red)
-            }
-            _ => None,
+            "gate" if params["event"] == "start" => self.gate = Some(shown::text(&params["name"])),
+            "gate" if params["event"] == "end" => self.gate = None,
+            _ => {}
         }
+        None
     }
 
     /// Ends the process and starts another on the same data.
-    fn restart(&mut self, end: impl FnOnce(&mut Client)) {
+    pub(super) fn restart(&mut self, end: impl FnOnce(&mut Client)) {
         end(&mut self.client);
         self.client = Client::start(self.binary, self.data.path());
         self.told = None;
         let view = self.view();
-        self.found = match (&view["held"]["reason"], view["phase"].as_str()) {
-            (Value::String(reason), _) => Some(Event::Held(reason.clone())),
-            (_, Some("review")) => view["round"].as_u64().map(Event::Review),
-            (_, Some("red")) => Some(Event::Red),
+        let held = &view["held"]["reason"];
+        self.found = match view["phase"].as_str() {
+            _ if held.is_string() => Some(("held", held.clone())),
+            Some("review") => Some(("review", view["round"].clone())),
+            Some("red") => Some(("red", Value::Null)),
             _ => None,
         };
     }
@@ -386,14 +219,15 @@ impl<'a> Player<'a> {
         worktrees.next().expect("one repository")
     }
 
-    /// Notes how the user leaves the repository.
-    fn leave(&mut self) {
+    /// Notes how the user, or an ending, leaves the repository.
+    pub(super) fn leave(&mut self) {
+        self.applying = false;
         self.left = self.repository.fingerprint(&[]);
     }
 
-    /// Nothing of the user's has changed, but what was `applied`.
-    fn check_left(&self, applied: &[&str]) {
-        if self.applying {
+    /// Nothing of the user's has changed, but what an ending names as applied.
+    pub(super) fn check_left(&self, applied: &[&str]) {
+        if self.applying && applied.is_empty() {
             return;
         }
         let now = self.repository.fingerprint(applied);
@@ -411,8 +245,4 @@ impl Drop for Player<'_> {
             seen.iter().for_each(|event| eprintln!("  {event}"));
         }
     }
-}
-
-fn number(word: &str) -> usize {
-    word.parse().unwrap_or_else(|_| panic!("{word} is no number"))
 }
