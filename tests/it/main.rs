@@ -3,10 +3,12 @@
 
 mod chapter;
 mod faults;
+mod found_gates;
 mod gates;
 mod interruptions;
 mod own_repository;
 mod scenarios;
+mod setup;
 
 use std::path::PathBuf;
 

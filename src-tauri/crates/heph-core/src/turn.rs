@@ -81,10 +81,9 @@ use crate::{
 pub struct Settings {
     /// The gates that may run, in order. Those that the user has not agreed to are not among them.
     pub gates: Vec<String>,
-    /// What sets a new worktree up, for the platform's shell, where there is such a thing and the user has
-    /// agreed to it.
+    /// How the worktree is set up before the model works.
     #[serde(default)]
-    pub setup: Option<String>,
+    pub setup: Setup,
     /// Model stops per round.
     pub attempts: u32,
     /// Rounds per turn.
@@ -95,9 +94,25 @@ pub struct Settings {
     pub floor: u32,
 }
 
+/// How a worktree is set up, as far as the user has agreed to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Ignored files and folders that are copied into it from the user's tree.
+    pub copied: Vec<RepoPath>,
+    /// What the platform's shell then runs in it, where it is new or the user's lockfiles changed.
+    pub command: Option<String>,
+}
+
 impl Default for Settings {
     fn default() -> Self {
-        Settings { gates: Vec::new(), setup: None, attempts: 3, max_rounds: 8, threshold: 0.8, floor: 2 }
+        Settings {
+            gates: Vec::new(),
+            setup: Setup::default(),
+            attempts: 3,
+            max_rounds: 8,
+            threshold: 0.8,
+            floor: 2,
+        }
     }
 }
 

@@ -56,6 +56,8 @@ impl Loop {
             RepoTrust::NAME => self.at_once::<RepoTrust>(params, |me, it| {
                 me.repos.trust(&me.store, &it.repo, &it.digest).map(|()| Empty {})
             }),
+            RepoAddGates::NAME => self
+                .at_once::<RepoAddGates>(params, |me, it| me.repos.add_gates(&me.store, &it.repo, &it.gates)),
             SessionNew::NAME => self.at_once::<SessionNew>(params, |me, it| me.session_new(it)),
             SessionList::NAME => self.at_once::<SessionList>(params, |me, it| me.session_list(it)),
             SessionLoad::NAME => self.later::<SessionLoad>(params, |me, it| me.session_load(it)),

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use crate::{
     demo,
     failure::{failed, internal},
-    settings::{Gate, Settings, SettingsError, digest},
+    offers,
+    settings::{Agreed, Gate, Settings, SettingsError, with_gates},
     store::Store,
 };
 
@@ -102,23 +103,33 @@ impl Repos {
         let mut problems = self.refresh(id);
         problems.extend(self.remarks(id));
         let model = self.default_model(id).ok().flatten();
-        let repo = self.get(store, id, 0)?;
-        let gates = repo.gates();
+        self.get(store, id, 0)?;
+        let repo = self.open.get(id).ok_or_else(moved)?;
+        let own = repo.settings.as_ref().cloned().unwrap_or_default();
+        let asks = own.asks();
+        let has_gates =
+            !asks.gates.is_empty() || self.user_settings.as_ref().is_ok_and(|user| !user.gates().is_empty());
         Ok(OpenedRepo {
             repo: repo.id.clone(),
             root: WirePath(repo.user.root().as_os_str().as_encoded_bytes().to_vec()),
             name: repo.user.name(),
             branch: repo.user.branch().map_err(internal)?,
-            gates: gates
+            gates: asks
+                .gates
                 .iter()
                 .map(|gate| GateDefinition { name: gate.name.clone(), run: gate.run.clone() })
                 .collect(),
             trusted: agreed(store, repo)?,
-            digest: digest(gates),
-            commands: gates.iter().map(|gate| gate.run.clone()).collect(),
-            setup: None,
-            copied: Vec::new(),
-            found: Vec::new(),
+            digest: asks.digest(),
+            commands: asks.commands(),
+            copied: asks.copied(),
+            setup: asks.setup.command,
+            // A file with a fault may name gates: none are offered beside it.
+            found: if has_gates || repo.settings.is_err() {
+                Vec::new()
+            } else {
+                offers::found(repo.user.root())
+            },
             model,
             problems,
         })
@@ -155,11 +166,53 @@ impl Repos {
         self.refresh(id);
         let repo = self.get(store, id, 0)?;
         let settings = repo.settings.as_ref().map_err(faulty)?;
-        if digest(settings.gates()) != shown {
+        if settings.asks().digest() != shown {
             let message = "The repository's commands have changed since they were shown. Read them again.";
             return Err(CallError::new(ErrorKind::Stale, message));
         }
         store.agree(id, shown).map_err(internal)
+    }
+
+    /// Writes gates into the repository's settings, after what is there. Who asked for that has agreed to
+    /// them.
+    pub fn add_gates(
+        &mut self,
+        store: &Store,
+        id: &str,
+        gates: &[GateDefinition],
+    ) -> Result<OpenedRepo, CallError> {
+        self.get(store, id, 0)?;
+        self.refresh(id);
+        let repo = self.open.get(id).ok_or_else(moved)?;
+        let was_agreed = agreed(store, repo)?;
+        let gates: Vec<(String, String)> =
+            gates.iter().map(|gate| (gate.name.clone(), gate.run.clone())).collect();
+        let file = repo.user.root().join(FILE);
+        let refused = |why: String| CallError::new(ErrorKind::Refused, format!("{why} Nothing was written."));
+        if gates.is_empty() {
+            return Err(refused("No gate was chosen.".into()));
+        }
+        if gates.iter().any(|(name, run)| name.trim().is_empty() || run.trim().is_empty()) {
+            return Err(refused("A gate needs a name and a command.".into()));
+        }
+        if file.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(refused(format!("{} is no plain file.", file.display())));
+        }
+        let text = match std::fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(refused(format!("{} cannot be read: {error}.", file.display()))),
+        };
+        let text = with_gates(&text, &gates, FILE).map_err(|error| refused(format!("{error}.")))?;
+        write_whole(&file, &text)
+            .map_err(|error| refused(format!("{} cannot be written: {error}.", file.display())))?;
+        self.refresh(id);
+        if was_agreed {
+            let repo = self.open.get(id).ok_or_else(moved)?;
+            let digest = repo.settings.as_ref().map_err(faulty)?.asks().digest();
+            store.agree(id, &digest).map_err(internal)?;
+        }
+        self.shown(store, id)
     }
 
     /// What holds for a turn that starts now, and the gates that it may run: the repository's if agreed
@@ -173,7 +226,8 @@ impl Repos {
         let (own, user) =
             (repo.settings.as_ref().map_err(faulty)?, self.user_settings.as_ref().map_err(faulty)?);
         let mut gates = Vec::new();
-        if agreed(store, repo)? {
+        let agreed = if agreed(store, repo)? { Agreed::Yes } else { Agreed::No };
+        if agreed == Agreed::Yes {
             gates.extend_from_slice(own.gates());
         }
         if let Some(name) = same_name(&gates, user.gates()) {
@@ -181,7 +235,7 @@ impl Repos {
             return Err(CallError::new(ErrorKind::Settings, message));
         }
         gates.extend_from_slice(user.gates());
-        Ok((Settings::for_turn(user, own, &gates), gates))
+        Ok((Settings::for_turn(user, own, &gates, agreed), gates))
     }
 
     /// The model of sessions without one of their own.
@@ -201,18 +255,31 @@ impl Repos {
     }
 }
 
-impl Repo {
-    /// The gates of its own settings.
-    fn gates(&self) -> &[Gate] {
-        self.settings.as_ref().map(Settings::gates).unwrap_or_default()
-    }
-}
-
 /// A faulty file would run something, and nobody knows what: nobody can have agreed to it.
 fn agreed(store: &Store, repo: &Repo) -> Result<bool, CallError> {
     let Ok(settings) = &repo.settings else { return Ok(false) };
-    let gates = settings.gates();
-    Ok(gates.is_empty() || store.agreed(&repo.id).map_err(internal)? == Some(digest(gates)))
+    let asks = settings.asks();
+    Ok(asks.is_nothing() || store.agreed(&repo.id).map_err(internal)? == Some(asks.digest()))
+}
+
+/// Writes a file beside its place and then puts it there, so that no half of it is ever read.
+fn write_whole(file: &Path, text: &str) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    std::io::Write::write_all(&mut beside, text.as_bytes())?;
+    let permissions = match file.metadata() {
+        Ok(found) => found.permissions(),
+        Err(_) => new_file_permissions(),
+    };
+    beside.as_file().set_permissions(permissions)?;
+    beside.as_file().sync_all()?;
+    beside.persist(file)?;
+    Ok(())
+}
+
+fn new_file_permissions() -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::Permissions::from_mode(0o644)
 }
 
 /// The name that a gate of both lists has.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use heph_agent::{Agent, AgentEvent, Stop, Stopped};
-use heph_core::turn::{Effect, GateTarget, Input, Phase, Refused, SetupResult, Turn};
+use heph_core::turn::{Effect, GateTarget, Input, Phase, Refused, Setup, Turn};
 use heph_wire::{CallError, ErrorKind, GateEvent, Notification, PhaseName, ToolCall};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -82,6 +82,8 @@ pub enum TurnEvent {
     Agent(AgentEvent),
     /// The model is at rest again.
     AgentDone(Box<Agent>, Result<Stopped, Stop>),
+    /// The setup printed this.
+    SettingUp(String),
     /// A gate does something.
     Gate(GateTarget, String, GateProgress),
 }
@@ -218,6 +220,9 @@ impl Loop {
             TurnEvent::Done(Err(error)) => Report::Input(Input::Failed { reason: error.sentence() }),
             TurnEvent::Agent(event) => Report::Heard(event),
             TurnEvent::AgentDone(agent, outcome) => self.at_rest(id, *agent, outcome),
+            TurnEvent::SettingUp(output) => {
+                return self.notify(Notification::Setup { session: id.to_owned(), output });
+            }
             TurnEvent::Gate(on, name, progress) => return self.on_gate(id, on, name, progress),
         };
         let Some(session) = self.sessions.get_mut(id) else { return };
@@ -339,7 +344,7 @@ impl Loop {
             Effect::Apply { base, accepted, index } => {
                 self.blocking(id, move |place, _| place.apply(&base, &accepted, index))?
             }
-            Effect::SetUp { .. } => self.send(id, TurnEvent::Done(Ok(Input::SetUp(SetupResult::Done)))),
+            Effect::SetUp(setup) => self.set_up(id, setup)?,
             Effect::ReadTree { rev } => {
                 self.blocking(id, move |place, _| place.read_tree(rev.as_deref()))?;
             }
@@ -450,6 +455,19 @@ impl Loop {
             told.pop();
         }
         model::agent(&settings, &root, told)
+    }
+
+    fn set_up(&mut self, id: &str, setup: Setup) -> Result<(), CallError> {
+        let place = self.workplace(id)?;
+        let Some(base) = self.session(id)?.turn().map(|turn| turn.base().clone()) else { return Ok(()) };
+        let cancel = self.fresh_token(id)?;
+        let report = self.reporter(id);
+        self.tasks.spawn(async move {
+            let output = |text| report.tell(TurnEvent::SettingUp(text));
+            let outcome = place.set_up(base, setup, output, cancel).await;
+            report.tell(TurnEvent::Done(outcome));
+        });
+        Ok(())
     }
 
     fn run_gates(

@@ -5,14 +5,17 @@
 
 use std::{collections::HashSet, path::Path, time::Duration};
 
-use heph_core::turn;
+use heph_core::{
+    path::RepoPath,
+    turn::{self, Setup},
+};
 use heph_wire::ModelSettings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::Spanned;
 
 /// A gate that names no time limit gets this one.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What is wrong in a settings file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,8 +84,8 @@ struct Review {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Worktree {
-    copy: Option<Vec<String>>,
-    link: Option<Vec<String>>,
+    copy: Option<Vec<Inside>>,
+    link: Option<Vec<Inside>>,
     setup: Option<String>,
     keep_days: Option<Count>,
 }
@@ -125,6 +128,19 @@ struct Count(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "f64")]
 struct Share(f64);
+
+/// A path inside the repository, relative to its root.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+struct Inside(RepoPath);
+
+impl TryFrom<String> for Inside {
+    type Error = String;
+
+    fn try_from(value: String) -> Result<Inside, String> {
+        RepoPath::new(value).map(Inside).map_err(|error| error.to_string())
+    }
+}
 
 /// A time as `90s`, `10m` or `1h`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -248,26 +264,35 @@ impl Settings {
             .then_some("heph.toml: of [model] a repository can only give a name; the rest is ignored.")
     }
 
+    /// What sets a worktree up.
+    pub fn setup(&self) -> Setup {
+        let Worktree { copy, link, setup, .. } = &self.worktree;
+        let copied = copy.iter().chain(link).flatten().map(|inside| inside.0.clone()).collect();
+        Setup { copied, command: setup.clone() }
+    }
+
+    /// All that would be run or copied: what the user agrees to.
+    pub fn asks(&self) -> Asks<'_> {
+        Asks { gates: &self.gate, setup: self.setup() }
+    }
+
     /// What these settings ask for and this version does not do.
-    pub fn not_carried_out(&self) -> Option<String> {
-        let worktree = &self.worktree;
-        let asked = [
-            ("copy", worktree.copy.is_some()),
-            ("link", worktree.link.is_some()),
-            ("setup", worktree.setup.is_some()),
-            ("keep_days", worktree.keep_days.is_some()),
-        ];
-        let keys: Vec<&str> = asked.iter().filter(|(_, set)| *set).map(|(key, _)| *key).collect();
-        (!keys.is_empty()).then(|| format!("[worktree] is not carried out yet: {}.", keys.join(", ")))
+    pub fn not_carried_out(&self) -> Option<&'static str> {
+        self.worktree.keep_days.is_some().then_some("[worktree] is not carried out yet: keep_days.")
     }
 
     /// What holds for a turn, the user's values first.
-    pub fn for_turn(user: &Settings, repo: &Settings, gates: &[Gate]) -> turn::Settings {
+    pub fn for_turn(user: &Settings, repo: &Settings, gates: &[Gate], agreed: Agreed) -> turn::Settings {
         let default = turn::Settings::default();
         let pick = |of: fn(&Settings) -> Option<u32>, default: u32| of(user).or(of(repo)).unwrap_or(default);
+        let own = user.setup();
+        let theirs = if agreed == Agreed::Yes { repo.setup() } else { Setup::default() };
         turn::Settings {
             gates: gates.iter().map(|gate| gate.name.clone()).collect(),
-            setup: None,
+            setup: Setup {
+                copied: if own.copied.is_empty() { theirs.copied } else { own.copied },
+                command: own.command.or(theirs.command),
+            },
             attempts: pick(|from| from.gates.attempts.map(|count| count.0), default.attempts),
             max_rounds: pick(|from| from.review.max_rounds.map(|count| count.0), default.max_rounds),
             floor: pick(|from| from.review.reproposal_floor.map(|count| count.0), default.floor),
@@ -304,16 +329,79 @@ fn words(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-/// What the agreement to run a repository's gates is bound to.
-pub fn digest(gates: &[Gate]) -> String {
-    let mut hash = Sha256::new();
-    for gate in gates {
-        for part in [&gate.name, &gate.run, &format!("{:?}", gate.time_limit())] {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
+/// Whether the user has agreed to what a repository would run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreed {
+    /// They have.
+    Yes,
+    /// They have not, or not to what it would run now.
+    No,
+}
+
+/// All that a repository's settings would run or copy.
+pub struct Asks<'a> {
+    /// Its gates.
+    pub gates: &'a [Gate],
+    /// Its setup.
+    pub setup: Setup,
+}
+
+impl Asks<'_> {
+    /// Whether there is nothing to agree to.
+    pub fn is_nothing(&self) -> bool {
+        self.gates.is_empty() && self.setup == Setup::default()
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+
+    /// The commands, in the order in which they would run.
+    pub fn commands(&self) -> Vec<String> {
+        self.setup.command.iter().cloned().chain(self.gates.iter().map(|gate| gate.run.clone())).collect()
+    }
+
+    /// The files and folders that would be copied.
+    pub fn copied(&self) -> Vec<String> {
+        self.setup.copied.iter().map(RepoPath::display).collect()
+    }
+
+    /// What the agreement is bound to.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        for gate in self.gates {
+            part(b"gate");
+            part(gate.name.as_bytes());
+            part(gate.run.as_bytes());
+            part(format!("{:?}", gate.time_limit()).as_bytes());
+        }
+        for path in &self.setup.copied {
+            part(b"copy");
+            part(path.as_bytes());
+        }
+        if let Some(command) = &self.setup.command {
+            part(b"setup");
+            part(command.as_bytes());
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// `text` with `gates` after what it holds, as `heph.toml` has them.
+///
+/// # Errors
+/// Where the result would not be settings: the text has a fault, or a gate of that name.
+pub fn with_gates(text: &str, gates: &[(String, String)], file: &str) -> Result<String, SettingsError> {
+    let mut out = text.to_owned();
+    for (name, run) in gates {
+        if !out.is_empty() {
+            out.push_str(if out.ends_with('\n') { "\n" } else { "\n\n" });
+        }
+        let value = |text: &str| toml::Value::String(text.to_owned());
+        out.push_str(&format!("[[gate]]\nname = {}\nrun = {}\n", value(name), value(run)));
+    }
+    Settings::parse(&out, file)?;
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -350,10 +438,7 @@ mod tests {
                     [model]\nprovider = \"acp\"\nname = \"n\"\nbase_url = \"u\"\nkey_env = \"K\"\n\
                     command = [\"opencode\", \"acp\"]\nfile = \"f\"\nrecord = \"r\"\n";
         let settings = Settings::parse(text, "config.toml").unwrap();
-        assert_eq!(
-            settings.not_carried_out().unwrap(),
-            "[worktree] is not carried out yet: copy, link, setup, keep_days."
-        );
+        assert_eq!(settings.not_carried_out().unwrap(), "[worktree] is not carried out yet: keep_days.");
         assert_eq!(
             settings.model().unwrap_err().to_string(),
             "the provider acp under [model] is not available yet; `replay` is"
@@ -371,16 +456,42 @@ mod tests {
     fn the_users_value_wins() {
         let user = Settings::parse("[review]\nmax_rounds = 2\n", "u").unwrap();
         let repo = Settings::parse("[review]\nmax_rounds = 5\nreproposal_floor = 3\n", "r").unwrap();
-        let held = Settings::for_turn(&user, &repo, &[]);
+        let held = Settings::for_turn(&user, &repo, &[], Agreed::Yes);
         assert_eq!((held.max_rounds, held.floor, held.attempts, held.threshold), (2, 3, 3, 0.8));
     }
 
     #[test]
-    fn the_digest_changes_with_what_would_run() {
-        let gates = |run: &str| {
-            Settings::parse(&format!("[[gate]]\nname = \"t\"\nrun = \"{run}\"\n"), "r").unwrap().gate
-        };
-        assert_eq!(digest(&gates("true")), digest(&gates("true")));
-        assert_ne!(digest(&gates("true")), digest(&gates("false")));
+    fn the_digest_changes_with_what_would_run_or_be_copied() {
+        let digest = |text: &str| Settings::parse(text, "r").unwrap().asks().digest();
+        let gate = |run: &str| format!("[[gate]]\nname = \"t\"\nrun = \"{run}\"\n");
+        assert_eq!(digest(&gate("true")), digest(&gate("true")));
+        let all = [
+            digest(&gate("true")),
+            digest(&gate("false")),
+            digest("[worktree]\nsetup = \"true\"\n"),
+            digest("[worktree]\ncopy = [\".env\"]\n"),
+            digest("[worktree]\ncopy = [\".env.local\"]\n"),
+        ];
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
+    }
+
+    #[test]
+    fn what_is_copied_lies_inside_the_repository() {
+        for path in ["../.ssh", "/etc/passwd", ".git/config", ""] {
+            let text = format!("[worktree]\ncopy = [\"{path}\"]\n");
+            let error = Settings::parse(&text, "heph.toml").unwrap_err().to_string();
+            assert!(error.starts_with("heph.toml:2: copy: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn gates_are_added_after_what_a_file_holds() {
+        let gates = [("test".to_owned(), "echo \"a\"".to_owned())];
+        let kept = "# ours\n[review]\nmax_rounds = 2 # few";
+        let added = with_gates(kept, &gates, "heph.toml").unwrap();
+        assert!(added.starts_with(&format!("{kept}\n\n[[gate]]\n")), "{added}");
+        assert_eq!(Settings::parse(&added, "heph.toml").unwrap().gates()[0].run, "echo \"a\"");
+        assert!(with_gates(&added, &gates, "heph.toml").is_err(), "a second gate of one name");
+        assert!(with_gates("gate = 1\n", &gates, "heph.toml").is_err());
     }
 }

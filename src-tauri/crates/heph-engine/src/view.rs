@@ -80,7 +80,7 @@ pub fn gates(turn: &Turn) -> Vec<wire::GateView> {
                     turn::GateResult::CouldNotRun { reason } => Some(reason.clone()),
                     _ => None,
                 },
-                put_back: Vec::new(),
+                put_back: run.put_back.iter().map(wire_path).collect(),
             };
         }
     }

@@ -1,6 +1,6 @@
 //! What a turn asks for, carried out: git, gates and apply, each answered by an input.
 
-use std::{collections::BTreeMap, ffi::OsString, path::Path};
+use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};
 
 use heph_core::{
     compose::{self, FileOutcome, Misfit},
@@ -34,6 +34,9 @@ pub enum WorkError {
     /// The accepted state.
     #[error(transparent)]
     Misfit(#[from] Misfit),
+    /// An ignored file that is to be copied.
+    #[error("{} cannot be copied to where the model works: {}", .0.display(), .1)]
+    Copy(std::path::PathBuf, #[source] std::io::Error),
     /// The work was not begun, for this reason in words for the user.
     #[error("{0}")]
     CannotStart(String),
@@ -217,66 +220,149 @@ impl Workplace {
         cancel: CancellationToken,
     ) -> Result<Input, WorkError> {
         let worktree = self.private.worktree(&self.session)?;
-        let hold = |place: &Workplace, tree: &TreeId| {
-            let (worktree, base, tree) = (place.private.worktree(&place.session), base.clone(), tree.clone());
-            async move {
-                let moved = tokio::task::spawn_blocking(move || worktree?.move_to(&base, &tree));
-                moved.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
-            }
-        };
-        hold(&self, &tree).await?;
+        self.hold(base.clone(), tree.clone()).await?;
         let mut runs = Vec::new();
         for gate in gates {
             progress(&gate.name, GateProgress::Start);
-            let run = run_gate(&gate, worktree.path(), &mut progress, &cancel).await;
+            let command = Command { shell: gate.run.clone(), time_limit: gate.time_limit() };
+            let mut output = |text| progress(&gate.name, GateProgress::Output(text));
+            let done = command.run_in(worktree.path(), &mut output, &cancel).await;
+            let put_back = self.put_back(&base, &tree).await?;
+            let Ran { result, seconds, output } = done;
+            let run = GateRun { name: gate.name.clone(), result, seconds, output, put_back };
             progress(&gate.name, GateProgress::End(run.clone()));
             runs.push(run);
         }
-        hold(&self, &standing).await?;
+        if standing != tree {
+            self.hold(base, standing).await?;
+        }
         Ok(Input::GatesRan { tree, runs })
+    }
+
+    /// Makes the worktree hold `tree`.
+    pub async fn hold(&self, base: TreeId, tree: TreeId) -> Result<(), WorkError> {
+        let place = self.clone();
+        blocking(move || Ok(place.private.worktree(&place.session)?.move_to(&base, &tree)?)).await
+    }
+
+    /// Makes the worktree hold `tree` again, and names the files that were not as there.
+    async fn put_back(&self, base: &TreeId, tree: &TreeId) -> Result<Vec<RepoPath>, WorkError> {
+        let (place, base, tree) = (self.clone(), base.clone(), tree.clone());
+        blocking(move || {
+            let worktree = place.private.worktree(&place.session)?;
+            let now = worktree.snapshot(&base)?.tree;
+            if now == tree {
+                return Ok(Vec::new());
+            }
+            let changed = place.private.diff(&tree, &now)?.into_iter().map(|change| change.path).collect();
+            worktree.move_to(&base, &tree)?;
+            Ok(changed)
+        })
+        .await
     }
 }
 
-async fn run_gate(
-    gate: &Gate,
-    worktree: &Path,
-    progress: &mut (impl FnMut(&str, GateProgress) + Send),
-    cancel: &CancellationToken,
-) -> GateRun {
-    let finished = |result, seconds, output| GateRun { name: gate.name.clone(), result, seconds, output };
-    let temp = match tempfile::tempdir() {
-        Ok(temp) => temp,
-        Err(error) => {
-            let reason = format!("no temporary folder: {error}");
-            return finished(GateResult::CouldNotRun { reason }, 0.0, String::new());
+/// Does work that blocks, in a thread for such work.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, WorkError> + Send + 'static,
+) -> Result<T, WorkError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+}
+
+/// A gate's command, or a setup's.
+pub struct Command {
+    /// For the platform's shell.
+    pub shell: String,
+    /// How long it may run.
+    pub time_limit: Duration,
+}
+
+/// What came of a command.
+pub struct Ran {
+    /// As a gate's result.
+    pub result: GateResult,
+    /// How long it took.
+    pub seconds: f64,
+    /// What it printed.
+    pub output: String,
+}
+
+impl Command {
+    /// Runs it in the worktree, and hands on what it prints.
+    pub async fn run_in(
+        self,
+        worktree: &Path,
+        output: &mut (dyn FnMut(String) + Send),
+        cancel: &CancellationToken,
+    ) -> Ran {
+        let could_not = |reason: String| GateResult::CouldNotRun { reason };
+        let temp = match tempfile::tempdir() {
+            Ok(temp) => temp,
+            Err(error) => {
+                let result = could_not(format!("no temporary folder: {error}"));
+                return Ran { result, seconds: 0.0, output: String::new() };
+            }
+        };
+        let mut env = heph_exec::listed_environment(temp.path());
+        if let Some(parent) = worktree.parent() {
+            // Git never looks for a repository above the worktree, even when that has vanished.
+            env.push((OsString::from("GIT_CEILING_DIRECTORIES"), parent.into()));
         }
-    };
-    let mut env = heph_exec::listed_environment(temp.path());
-    if let Some(parent) = worktree.parent() {
-        // Git never looks for a repository above the worktree, even when that has vanished.
-        env.push((OsString::from("GIT_CEILING_DIRECTORIES"), parent.into()));
+        let limit = self.time_limit;
+        let spec = CommandSpec {
+            shell: self.shell,
+            cwd: worktree.to_owned(),
+            env,
+            time_limit: Some(limit),
+            output_limit: OUTPUT_LIMIT,
+        };
+        let mut pieces = Pieces::default();
+        let mut on_output = |bytes: &[u8]| output(pieces.take(bytes));
+        let done = heph_exec::run(spec, &mut on_output, cancel.clone()).await;
+        let result = match done.exit {
+            Exit::Code(0) => GateResult::Green,
+            // The shell's own words for "found, but cannot be run" and "not found" (POSIX, 2.8.2).
+            Exit::Code(code @ (126 | 127)) => {
+                could_not(format!("its command could not be run (exit {code})"))
+            }
+            Exit::Code(exit) => GateResult::Red { exit },
+            Exit::Signal(signal) => GateResult::Red { exit: 128 + signal },
+            Exit::TimeLimit => could_not(format!("it ran longer than {} s", limit.as_secs())),
+            Exit::Cancelled => GateResult::Stopped,
+            Exit::CouldNotStart(reason) => could_not(reason),
+        };
+        let output = String::from_utf8_lossy(&done.output).into_owned();
+        Ran { result, seconds: done.elapsed.as_secs_f64(), output }
     }
-    let spec = CommandSpec {
-        shell: gate.run.clone(),
-        cwd: worktree.to_owned(),
-        env,
-        time_limit: Some(gate.time_limit()),
-        output_limit: OUTPUT_LIMIT,
-    };
-    let mut on_output = |bytes: &[u8]| {
-        progress(&gate.name, GateProgress::Output(String::from_utf8_lossy(bytes).into_owned()));
-    };
-    let done = heph_exec::run(spec, &mut on_output, cancel.clone()).await;
-    let could_not = |reason: String| GateResult::CouldNotRun { reason };
-    let result = match done.exit {
-        Exit::Code(0) => GateResult::Green,
-        // The shell's own words for "found, but cannot be run" and "not found" (POSIX, 2.8.2).
-        Exit::Code(code @ (126 | 127)) => could_not(format!("its command could not be run (exit {code})")),
-        Exit::Code(exit) => GateResult::Red { exit },
-        Exit::Signal(signal) => GateResult::Red { exit: 128 + signal },
-        Exit::TimeLimit => could_not(format!("it ran longer than {} s", gate.time_limit().as_secs())),
-        Exit::Cancelled => GateResult::Stopped,
-        Exit::CouldNotStart(reason) => could_not(reason),
-    };
-    finished(result, done.elapsed.as_secs_f64(), String::from_utf8_lossy(&done.output).into_owned())
+}
+
+/// Bytes that come in pieces, as text: a character that is cut in two waits for its rest.
+#[derive(Default)]
+struct Pieces(Vec<u8>);
+
+impl Pieces {
+    fn take(&mut self, bytes: &[u8]) -> String {
+        self.0.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.0) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.0.len(),
+        };
+        let rest = self.0.split_off(whole);
+        String::from_utf8_lossy(&std::mem::replace(&mut self.0, rest)).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_that_comes_in_two_pieces_is_one() {
+        let mut pieces = Pieces::default();
+        let [a, b] = ["é".as_bytes()[0], "é".as_bytes()[1]];
+        assert_eq!(pieces.take(&[b'a', a]), "a");
+        assert_eq!(pieces.take(&[b, b'b']), "éb");
+        assert_eq!(pieces.take(&[0xff, b'c']), "\u{fffd}c", "what is no text is shown as such at once");
+    }
 }

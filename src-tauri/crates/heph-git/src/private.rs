@@ -337,6 +337,21 @@ impl PrivateRepo {
         changes.collect()
     }
 
+    /// All files of a tree, each with the name of its content, sorted by path.
+    ///
+    /// # Errors
+    /// Where the tree is not there.
+    pub fn files(&self, tree: &TreeId) -> Result<Vec<(RepoPath, String)>, GitError> {
+        let objects = self.objects()?;
+        let files = objects.files(&objects.tree(tree)?)?.into_iter();
+        files.map(|file| Ok((RepoPath::new(&file.path)?, file.id.to_string()))).collect()
+    }
+
+    /// The user's repository.
+    pub fn root(&self) -> &Path {
+        self.user.root()
+    }
+
     /// The file at `path` in a tree.
     ///
     /// # Errors

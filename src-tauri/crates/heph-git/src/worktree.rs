@@ -46,6 +46,13 @@ impl Worktree {
         let path = repo.home().join("worktrees").join(&session);
         let worktree = Worktree { repo, session, path };
         if !worktree.git_link().exists() {
+            if !worktree.path.exists() {
+                let note = worktree.setup_note();
+                match fs::remove_file(&note) {
+                    Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e).at("remove", note),
+                    _ => {}
+                }
+            }
             worktree.make()?;
         }
         Ok(worktree)
@@ -129,6 +136,24 @@ impl Worktree {
         let ignored = ignored.into_iter().filter(|file| written(&file.stamp));
         let ignored = ignored.filter_map(|file| RepoPath::new(file.path).ok()).collect();
         Ok(WorktreeState { tree, ignored })
+    }
+
+    /// What the worktree was last set up with, as [`Worktree::keep_setup`] was told; `None` where it has been
+    /// made anew since.
+    pub fn setup(&self) -> Option<String> {
+        fs::read_to_string(self.setup_note()).ok()
+    }
+
+    /// Notes what the worktree is set up with. It lies beside the worktree, where the model does not reach.
+    ///
+    /// # Errors
+    /// Where the data folder cannot be written.
+    pub fn keep_setup(&self, with: &str) -> Result<(), GitError> {
+        replace(&self.setup_note(), with.as_bytes())
+    }
+
+    fn setup_note(&self) -> PathBuf {
+        self.repo.home().join(format!("index/{}.setup", self.session))
     }
 
     fn walk(

@@ -49,6 +49,14 @@ pub enum Notification {
         /// The text.
         message: String,
     },
+    /// The setup of the worktree printed something.
+    #[serde(rename = "setup")]
+    Setup {
+        /// Session.
+        session: String,
+        /// What.
+        output: String,
+    },
     /// A gate started, printed something or ended.
     #[serde(rename = "gate")]
     Gate {

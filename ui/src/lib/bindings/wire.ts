@@ -418,6 +418,11 @@ export type Notification = { "method": "phase", "params": {
     session: string,
     /** The text. */
     message: string,
+} } | { "method": "setup", "params": {
+    /** Session. */
+    session: string,
+    /** What. */
+    output: string,
 } } | { "method": "gate", "params": {
     /** Session. */
     session: string,

@@ -18,6 +18,8 @@ export class OpenSession {
   view: SessionView;
   /** What the model has said that no view holds yet. */
   live = $state("");
+  /** What the setup of the worktree has printed so far. */
+  setupOutput = $state("");
   review = $state.raw<OpenReview | null>(null);
   page = $state<Page>("conversation");
   draft = $state("");
@@ -73,6 +75,9 @@ export class OpenSession {
         break;
       case "model/tool":
         this.#hearTool(notification.params);
+        break;
+      case "setup":
+        this.setupOutput += notification.params.output;
         break;
       case "gate":
         this.#hearGate(notification.params);
@@ -217,6 +222,7 @@ export class OpenSession {
     if (changed) {
       this.since = performance.now();
       this.refusal = null;
+      if (phase !== "setup") this.setupOutput = "";
     }
     const review = phase === this.view.phase ? this.view.review : null;
     this.#place({ ...this.view, turn, round, attempt, phase, review });

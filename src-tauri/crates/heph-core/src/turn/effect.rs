@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Ending;
+use super::{Ending, Setup};
 use crate::{diff::Hunk, id::TreeId, review::EditedFile};
 
 /// The state that gates run on.
@@ -21,11 +21,8 @@ pub enum GateTarget {
 pub enum Effect {
     /// Record the user's tree, and make the worktree hold it: [`Input::Begun`].
     Begin,
-    /// Set the worktree up with this command, where that is due: [`Input::SetUp`].
-    SetUp {
-        /// The command, for the platform's shell.
-        command: String,
-    },
+    /// Set the worktree up, as far as that is due: [`Input::SetUp`].
+    SetUp(Setup),
     /// Record the user's own tree, and compare it with this revision: [`Input::TreeRead`].
     ReadTree {
         /// As git names it; HEAD where there is none.

@@ -204,6 +204,9 @@ pub struct GateRun {
     pub seconds: f64,
     /// What it printed.
     pub output: String,
+    /// Files that it wrote, were put back, and are not ignored.
+    #[serde(default)]
+    pub put_back: Vec<RepoPath>,
 }
 
 /// What came of a gate.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Cause, Effect, GateResult, GateRun, GateTarget, Held, Index, Input, Opening, Over, Phase, Refused,
-    Resume, SetupResult, Turn, Unapplied,
+    Resume, Setup, SetupResult, Turn, Unapplied,
     reviewing::{take_comment, taken_out},
 };
 use crate::{
@@ -60,13 +60,11 @@ impl Turn {
                 if self.is_interrupted() {
                     return Ok(self.settle());
                 }
-                match self.settings.setup {
-                    Some(_) => {
-                        self.phase = Phase::Setup;
-                        Ok(self.effects_awaited())
-                    }
-                    None => Ok(self.ask(self.asked.clone())),
+                if self.settings.setup == Setup::default() {
+                    return Ok(self.ask(self.asked.clone()));
                 }
+                self.phase = Phase::Setup;
+                Ok(self.effects_awaited())
             }
             (Input::TreeRead { against, tree, files }, Opening::Tree { .. }) => {
                 self.accepted = against;
@@ -170,7 +168,7 @@ impl Turn {
                 Opening::Prompt(_) => Effect::Begin,
                 Opening::Tree { rev } => Effect::ReadTree { rev: rev.clone() },
             },
-            Phase::Setup => Effect::SetUp { command: self.settings.setup.clone().unwrap_or_default() },
+            Phase::Setup => Effect::SetUp(self.settings.setup.clone()),
             Phase::Model => {
                 Effect::AskModel { message: message::with_constraints(&self.asked, &self.constraints) }
             }

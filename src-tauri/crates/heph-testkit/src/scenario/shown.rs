@@ -129,9 +129,7 @@ pub fn hunks_named(review: &Value, words: &[&str]) -> Vec<Value> {
         .filter(|(path, hunk)| match *words {
             ["rest"] => hunk["verdict"].is_null(),
             [of] => **path == of,
-            [of, "hunk", number] => {
-                **path == of && hunk["number"].as_u64() == number.parse().ok()
-            }
+            [of, "hunk", number] => **path == of && hunk["number"].as_u64() == number.parse().ok(),
             _ => panic!("no hunk is called {}", words.join(" ")),
         })
         .map(|(_, hunk)| hunk.clone())

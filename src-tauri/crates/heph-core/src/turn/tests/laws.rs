@@ -179,7 +179,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     (prop::bool::ANY, 1..4u32, 1..5u32, 1..4u32, prop::bool::ANY).prop_map(
         |(gate, attempts, max_rounds, floor, setup)| Settings {
             gates: if gate { vec!["test".into()] } else { Vec::new() },
-            setup: setup.then(|| "npm ci".into()),
+            setup: Setup { copied: Vec::new(), command: setup.then(|| "npm ci".into()) },
             attempts,
             max_rounds,
             floor,

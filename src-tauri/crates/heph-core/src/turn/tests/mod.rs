@@ -146,7 +146,7 @@ impl World {
                     let tree = self.keep(composed);
                     self.give(Input::Composed { tree });
                 }
-                Effect::SetUp { .. } => self.give(Input::SetUp(self.setup.clone())),
+                Effect::SetUp(_) => self.give(Input::SetUp(self.setup.clone())),
                 Effect::ReadTree { .. } => {
                     let files = diff(&self.head, &self.user);
                     let (against, tree) = (self.keep(self.head.clone()), self.keep(self.user.clone()));
@@ -177,6 +177,7 @@ impl World {
                         result: result.clone(),
                         seconds: 1.0,
                         output: "it broke\n".into(),
+                        put_back: Vec::new(),
                     };
                     self.give(Input::GatesRan { tree, runs: names.iter().map(run).collect() });
                 }

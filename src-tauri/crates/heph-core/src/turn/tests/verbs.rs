@@ -197,21 +197,25 @@ fn what_was_red_before_the_turn_is_told_once() {
     assert!(!world.told.last().unwrap().contains("red before"));
 }
 
+fn npm_ci() -> Setup {
+    Setup { copied: Vec::new(), command: Some("npm ci".into()) }
+}
+
 #[test]
 fn a_setup_that_fails_holds_the_turn_and_can_be_gone_without() {
-    let settings = Settings { setup: Some("npm ci".into()), ..Settings::default() };
+    let settings = Settings { setup: npm_ci(), ..Settings::default() };
     let failed = SetupResult::Failed { reason: "exit 1".into(), output: "no network".into() };
     let mut world = World::start(settings.clone(), &base());
     assert_eq!(world.told, ["Do it."], "set up, the model works");
     let (turn, _) = Turn::start(settings, Opening::Prompt("Do it.".into()));
     let (turn, effects) = step(&turn, Input::Begun { base: TreeId("b".into()) }).unwrap();
-    assert_eq!(effects, [Effect::SetUp { command: "npm ci".into() }]);
+    assert_eq!(effects, [Effect::SetUp(npm_ci())]);
     let (held, effects) = step(&turn, Input::SetUp(failed)).unwrap();
     assert_eq!(effects, []);
     let Phase::Held(why) = held.phase() else { panic!("held") };
     assert_eq!(why.cause, Cause::Setup { output: "no network".into() });
     let (_, again) = step(&held, Input::Resume(Resume::Continue)).unwrap();
-    assert_eq!(again, [Effect::SetUp { command: "npm ci".into() }]);
+    assert_eq!(again, [Effect::SetUp(npm_ci())]);
     let (_, without) = step(&held, Input::Resume(Resume::Skip)).unwrap();
     assert_eq!(without, [Effect::AskModel { message: "Do it.".into() }]);
     let (stopping, stop) = step(&turn, Input::Interrupt).unwrap();

@@ -1,0 +1,127 @@
+//! What a worktree needs beside the user's tracked files.
+
+use heph_testkit::Repository;
+use serde_json::{Value, json};
+
+use crate::Journey;
+
+const SETTINGS: &str = "[worktree]\ncopy = [\".env\"]\nlink = [\"deps\"]\nsetup = \"./setup.sh\"\n";
+
+const SCRIPT: &str = r#"
+[[reply]]
+text = "Looked."
+[[reply.step]]
+tool = "run"
+command = "cat .env deps/lib built > seen.txt"
+"#;
+
+fn repository(setup: &str) -> Repository {
+    let repository = Repository::new(&[
+        ("heph.toml", SETTINGS),
+        (".gitignore", ".env\ndeps\nbuilt\nsetup.sh\n"),
+        ("Cargo.lock", "one\n"),
+        ("src/a.txt", "a\n"),
+    ]);
+    repository.write(".env", "KEY=1\n");
+    repository.write("deps/lib", "lib\n");
+    repository.write("setup.sh", setup);
+    repository
+}
+
+fn agree(journey: &mut Journey) {
+    let root = journey.repository.root();
+    let opened = journey.client.call("repo/open", json!({ "path": root }));
+    assert_eq!((&opened["setup"], &opened["copied"]), (&json!("./setup.sh"), &json!([".env", "deps"])));
+    let agreed = json!({ "repo": opened["repo"], "digest": opened["digest"] });
+    journey.client.call("repo/trust", agreed);
+}
+
+fn held(journey: &mut Journey) -> Value {
+    journey.client.wait_for("session/changed", |_| true);
+    loop {
+        let view = journey.call("session/load", json!({}));
+        if !view["held"].is_null() {
+            return view["held"].clone();
+        }
+        journey.client.wait("session/changed");
+    }
+}
+
+/// `setup.sh` is ignored: it comes in through a copy of its own, so that the test can change it.
+fn with_setup(setup: &str, script: &str) -> Journey {
+    let repository = repository(setup);
+    let settings =
+        SETTINGS.replace("./setup.sh", "sh setup.sh").replace("[\".env\"]", "[\".env\", \"setup.sh\"]");
+    repository.write("heph.toml", &settings);
+    let mut journey = Journey::start(repository, script);
+    let root = journey.repository.root();
+    let opened = journey.client.call("repo/open", json!({ "path": root }));
+    let agreed = json!({ "repo": opened["repo"], "digest": opened["digest"] });
+    journey.client.call("repo/trust", agreed);
+    journey
+}
+
+#[test]
+fn ignored_files_are_there_for_the_model_and_the_users_own_stay_as_they_are() {
+    let mut journey = with_setup("echo built > built; echo scribbled >> src/a.txt; echo done", SCRIPT);
+    journey.prompt("Look.");
+    let said = journey.client.wait("setup")["output"].as_str().unwrap().to_owned();
+    assert_eq!(said, "done\n");
+    let review = journey.review(1);
+    let files: Vec<&str> =
+        review["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(files, ["seen.txt"], "what the setup wrote is no change of the model's");
+    let rows = review["files"][0]["hunks"][0]["rows"].as_array().unwrap();
+    let text: Vec<&str> = rows.iter().map(|row| row["text"].as_str().unwrap()).collect();
+    assert_eq!(text, ["KEY=1", "lib", "built"]);
+    assert!(!journey.repository.root().join("built").exists());
+}
+
+#[test]
+fn nothing_is_set_up_before_it_was_agreed_to() {
+    let mut journey = Journey::start(repository("exit 1"), SCRIPT);
+    journey.prompt("Look.");
+    journey.review(1);
+    assert!(!journey.worktree().join(".env").exists());
+    agree(&mut journey);
+}
+
+#[test]
+fn a_setup_that_fails_is_said_with_its_output_and_runs_again_when_asked() {
+    let mut journey = with_setup("echo no network; exit 3", SCRIPT);
+    journey.prompt("Look.");
+    let failed = held(&mut journey);
+    assert_eq!(failed["cause"], "setup");
+    assert_eq!(
+        (failed["reason"].as_str(), failed["output"].as_str()),
+        (Some("`sh setup.sh` failed (exit 3)."), Some("no network\n"))
+    );
+    let error = journey.try_call("turn/resume", json!({ "how": "review" })).unwrap_err();
+    assert_eq!(error["data"]["kind"], "refused");
+    journey.repository.write("setup.sh", "echo built > built");
+    journey.call("turn/resume", json!({ "how": "continue" }));
+    journey.review(1);
+}
+
+#[test]
+fn a_turn_can_go_on_without_a_setup_that_fails() {
+    let mut journey = with_setup("exit 3", SCRIPT);
+    journey.prompt("Look.");
+    held(&mut journey);
+    journey.call("turn/resume", json!({ "how": "skip" }));
+    journey.review(1);
+}
+
+#[test]
+fn a_setup_runs_again_only_when_the_users_lockfiles_have_changed() {
+    let mut journey = with_setup("echo x >> built", "");
+    let mut runs_after = |lock: &str| {
+        journey.repository.write("Cargo.lock", lock);
+        journey.prompt("Look.");
+        journey.ended();
+        std::fs::read_to_string(journey.worktree().join("built")).unwrap().lines().count()
+    };
+    assert_eq!(runs_after("one\n"), 1);
+    assert_eq!(runs_after("one\n"), 1, "the worktree is as it was set up");
+    assert_eq!(runs_after("two\n"), 2);
+}
