@@ -81,6 +81,7 @@ scenarios! {
     the_user_reverts_the_file_during_the_review
     the_user_switches_branch_during_the_review
     two_reproposals_at_once_reach_the_floor_and_the_rest_is_still_reviewed
+    two_set_asides_in_one_file
     verdicts_and_constraints_survive_lines_that_shift
     what_a_failing_model_left_is_reviewed
     what_a_model_that_was_cut_off_left_is_reviewed

@@ -67,8 +67,9 @@ pub struct SetAside {
 pub struct Meant {
     /// The change of the base.
     pub edit: Edit,
-    /// The lines (from 0) of the user's text that stand where the edit's lines and the user's own changes
-    /// that touch them lie; empty where nothing stands there, or there is no such text.
+    /// The lines (from 0) of the user's text, with what landed in it, that stand where the edit's lines and
+    /// the user's own changes that touch them lie; empty where nothing stands there, or there is no such
+    /// text.
     pub place: Range<usize>,
 }
 
@@ -116,7 +117,7 @@ pub struct FileReport {
     pub already_there: u32,
     /// Hunks that were set aside.
     pub set_aside: Option<SetAside>,
-    /// The user's file as it is, where something was set aside; `None` where it is gone.
+    /// The user's file as the apply leaves it, where something was set aside; `None` where it is gone.
     pub current: Option<File>,
 }
 

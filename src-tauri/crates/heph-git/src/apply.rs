@@ -146,8 +146,12 @@ impl PrivateRepo {
 
 impl Planned {
     fn report(self) -> FileReport {
-        let current = match self.seen {
-            Seen::File(file) | Seen::LeftOut(file) if self.plan.set_aside.is_some() => Some(file),
+        let current = match (self.plan.write, self.seen) {
+            (Write::Put(file), _) | (_, Seen::File(file) | Seen::LeftOut(file))
+                if self.plan.set_aside.is_some() =>
+            {
+                Some(file)
+            }
             _ => None,
         };
         FileReport {

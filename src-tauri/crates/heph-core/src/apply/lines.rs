@@ -244,6 +244,7 @@ pub(super) fn plan_lines(base: &File, accepted: &File, user: &File) -> FilePlan 
 
     let mut lines: Vec<Line<'_>> = Vec::with_capacity(mine.lines.len());
     let mut next = 0;
+    let mut moved = 0;
     for run in landing {
         let place = theirs.place(&run.old, &theirs.touching(&run.reach));
         lines.extend(&mine.lines[next..place.start]);
@@ -253,6 +254,16 @@ pub(super) fn plan_lines(base: &File, accepted: &File, user: &File) -> FilePlan 
             Ends::Compared => *line,
         }));
         next = place.end;
+        // What is set aside below it moves with what lands.
+        let growth = run.new.len() as isize - place.len() as isize;
+        let below = place.end.saturating_add_signed(moved);
+        for meant in plan.set_aside.iter_mut().flat_map(|aside| &mut aside.change) {
+            if meant.place.start >= below {
+                let moved = |line: usize| line.saturating_add_signed(growth);
+                meant.place = moved(meant.place.start)..moved(meant.place.end);
+            }
+        }
+        moved += growth;
     }
     lines.extend(&mine.lines[next..]);
     let bytes = joined(&lines, mine.end(), final_newline);

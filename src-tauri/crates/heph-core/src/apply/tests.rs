@@ -84,12 +84,13 @@ fn a_new_file_whose_bytes_are_there_with_another_mode_is_there_already() {
 
 #[test]
 fn what_is_set_aside_says_where_the_users_own_text_stands() {
-    let accepted = BASE.replace("c\n", "three\n").replace("o\n", "fifteen\n");
+    let accepted = BASE.replace("c\n", "three\nand a half\n").replace("o\n", "fifteen\n");
     let user = BASE.replacen("a\n", "mine\nmine\na\n", 1).replace("n\no\n", "my n\nmy o\nmy own\n");
     let plan = plan(BASE, &accepted, &user);
-    let set_aside = plan.set_aside.unwrap();
+    let lines: Vec<&str> = written(&plan).lines().collect();
+    assert_eq!(lines[4..6], ["three", "and a half"]);
+    let set_aside = plan.set_aside.as_ref().unwrap();
     assert_eq!(set_aside.change[0].edit.old_start, 14);
-    let lines: Vec<&str> = user.lines().collect();
     assert_eq!(lines[set_aside.change[0].place.clone()], ["my n", "my o", "my own"]);
 }
 
