@@ -31,6 +31,9 @@ scenarios! {
     a_branch_of_the_models_changes_nothing_in_the_review
     a_commented_rejection_is_a_constraint_from_the_round_after_its_answer
     a_copy_split_in_two_is_one_reproposal
+    a_failed_setup_ends_the_turn
+    a_failed_setup_holds_the_turn_and_can_be_skipped
+    a_failed_setup_is_run_again
     a_file_under_an_ignored_path_is_named_and_not_reviewed
     a_gate_that_is_not_found_holds_up_nothing
     a_gate_that_is_red_on_the_accepted_part_only_goes_back_to_the_model
@@ -84,6 +87,7 @@ scenarios! {
     two_set_asides_in_one_file
     verdicts_and_constraints_survive_lines_that_shift
     what_a_failing_model_left_is_reviewed
+    what_a_gate_writes_is_put_back_and_named
     what_a_model_that_was_cut_off_left_is_reviewed
     what_earlier_rounds_accepted_is_taken_back
     what_runs_on_the_users_machine_is_not_accepted_with_the_rest
