@@ -84,6 +84,9 @@ pub enum GitError {
     /// A file changed again and again while it was read.
     #[error("{} keeps changing while it is read", .0.display())]
     Unsteady(PathBuf),
+    /// A journal of an apply is not as it was written.
+    #[error("the journal {} is damaged; when it is removed, applying goes on without it", .0.display())]
+    Journal(PathBuf),
     /// Folders lie in each other too deep to be walked.
     #[error("{} is nested too deep", .0.display())]
     TooDeep(PathBuf),

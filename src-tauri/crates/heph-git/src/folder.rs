@@ -183,11 +183,11 @@ impl Folder {
         }
     }
 
-    /// Removes the folder `name`, and says whether it was empty.
+    /// Removes the folder `name` if it is empty, and says whether it is gone.
     pub(crate) fn remove_empty(&self, name: &[u8]) -> io::Result<bool> {
         match rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR) {
-            Ok(()) => Ok(true),
-            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR | Errno::BUSY) => Ok(false),
+            Ok(()) | Err(Errno::NOENT) => Ok(true),
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR | Errno::BUSY) => Ok(false),
             Err(e) => Err(e.into()),
         }
     }
@@ -238,6 +238,15 @@ impl Folder {
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.0)?)
     }
+
+    /// Makes everything that was written to this file system last through a loss of power.
+    pub(crate) fn sync_all(&self) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        rustix::fs::syncfs(&self.0)?;
+        #[cfg(not(target_os = "linux"))]
+        rustix::fs::sync();
+        Ok(())
+    }
 }
 
 /// A folder below another, kept open while neighbours in it are visited.
@@ -277,15 +286,17 @@ impl<'a> Cursor<'a> {
         self.folder(path)
     }
 
-    /// Removes the folder at `path` and those above it, as far as they are empty.
-    pub(crate) fn remove_emptied(&mut self, mut path: &[u8]) -> io::Result<()> {
+    /// Removes the folder at `path` and those above it, as far as they are empty and `goes` has them go.
+    pub(crate) fn remove_emptied(&mut self, mut path: &[u8], goes: impl Fn(&[u8]) -> bool) -> io::Result<()> {
         self.at = None;
-        while !path.is_empty() {
+        while !path.is_empty() && goes(path) {
             let (above, name) = split(path);
             match self.folder(above).and_then(|folder| folder.remove_empty(name)) {
                 Ok(true) => path = above,
                 Ok(false) => break,
                 Err(e) if e.kind() == io::ErrorKind::NotFound => path = above,
+                // A file has come in the folder's place.
+                Err(e) if e.kind() == io::ErrorKind::NotADirectory => break,
                 Err(e) => return Err(e),
             }
             self.at = None;

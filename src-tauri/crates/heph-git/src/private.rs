@@ -306,15 +306,24 @@ impl PrivateRepo {
         let commit = repo.commit_create_buffer(&by, &by, label, &tree, &parents)?;
         let commit = objects.write(ObjectType::Commit, &commit)?;
         self.make_folder("git/refs/heph/chain")?;
-        write_ref(&self.git_dir(), &session.chain_ref(), commit)
+        self.write_ref(&session.chain_ref(), commit)
     }
 
-    /// The last commit of the session's chain. A ref that a command of the model's damaged is as good as
-    /// none.
+    /// The last commit of the session's chain.
     pub(crate) fn chain(&self, session: Session<'_>) -> Result<Option<Oid>, GitError> {
+        self.read_ref(&session.chain_ref())
+    }
+
+    /// Sets a ref of the private repository's own.
+    pub(crate) fn write_ref(&self, name: &str, id: Oid) -> Result<(), GitError> {
+        write_ref(&self.git_dir(), name, id)
+    }
+
+    /// The commit that such a ref stands on. One that a command of the model's damaged is as good as none.
+    pub(crate) fn read_ref(&self, name: &str) -> Result<Option<Oid>, GitError> {
         let repo = self.objects()?.repo;
-        let last = target(&repo, &session.chain_ref()).ok().flatten();
-        Ok(last.filter(|&id| repo.find_commit(id).is_ok()))
+        let id = target(&repo, name).ok().flatten();
+        Ok(id.filter(|&id| repo.find_commit(id).is_ok()))
     }
 
     /// The files in which two trees differ, whole, sorted by path. Nobody's configuration has a say.

@@ -10,7 +10,7 @@ use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use crate::{
     error::{At, GitError, OpenError},
     folder::os,
-    index,
+    index::{self, Index},
     objects::Objects,
     rules::{Rules, Stack},
     tracked::Tracked,
@@ -122,16 +122,19 @@ impl UserRepo {
         prefix: &[u8],
         objects: &Objects,
     ) -> Result<(), GitError> {
-        let path = git_dir.join("index");
-        let file = match fs::read(&path) {
-            Ok(file) => file,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(e) => return Err(e).at("read", &path),
-        };
-        let entries =
-            index::read(&file).map_err(|why| GitError::Index { repository: self.root.clone(), why })?;
-        tracked.add_index(prefix, entries, objects);
+        let Some(file) = read_index(git_dir)? else { return Ok(()) };
+        tracked.add_index(prefix, self.index_of(&file)?.entries, objects);
         Ok(())
+    }
+
+    /// Where git keeps what belongs to this working tree alone.
+    pub(crate) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The index of a file's bytes.
+    pub(crate) fn index_of(&self, file: &[u8]) -> Result<Index, GitError> {
+        index::read(file).map_err(|why| GitError::Index { repository: self.root.clone(), why })
     }
 
     /// The ignore rules that hold in the whole tree: the user's own, then the repository's.
@@ -147,6 +150,16 @@ impl UserRepo {
             }
         }
         Ok(stack)
+    }
+}
+
+/// The bytes of the index in a git folder; `None` where there is none yet.
+pub(crate) fn read_index(git_dir: &Path) -> Result<Option<Vec<u8>>, GitError> {
+    let path = git_dir.join("index");
+    match fs::read(&path) {
+        Ok(file) => Ok(Some(file)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e).at("read", &path),
     }
 }
 

@@ -188,7 +188,7 @@ impl Worktree {
         for path in on_disk.keys().filter(|path| find(&target, path).is_none()) {
             let (above, name) = split(path);
             let removed = cursor.folder(above).and_then(|folder| folder.remove(name));
-            removed.and_then(|()| cursor.remove_emptied(above)).at("remove", place(path))?;
+            removed.and_then(|()| cursor.remove_emptied(above, |_| true)).at("remove", place(path))?;
         }
         let mut known = Vec::with_capacity(target.len());
         for file in &target {

@@ -101,8 +101,10 @@ fn applying_again_changes_nothing_and_says_already_there() {
         &base,
         &[("a.txt", file(TEXT.replace("b\n", "two\n"))), ("dir/new.txt", file("new\n")), ("gone.txt", None)],
     );
-    private.apply(&base, &accepted).unwrap();
+    let first = private.apply(&base, &accepted).unwrap();
     let after = repo.files();
+    assert_eq!(private.apply(&base, &accepted).unwrap(), first, "nobody has taken the report down yet");
+    private.forget_apply(&base, &accepted).unwrap();
     let report = private.apply(&base, &accepted).unwrap();
     assert_eq!(repo.files(), after);
     for file in report.files {
