@@ -58,6 +58,11 @@ impl Repos {
         let id: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let private = PrivateRepo::open(&self.data, &user).map_err(internal)?;
         store.open_repo(&id, user.root(), now).map_err(internal)?;
+        if !self.open.contains_key(&id)
+            && let Err(error) = private.complete_applies()
+        {
+            tracing::warn!("an apply that was cut off waits to be completed: {error}");
+        }
         let settings = match self.open.remove(&id) {
             Some(open) => open.settings,
             None => Settings::read(&user.root().join(FILE)),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use heph_agent::{Agent, AgentEvent, Stop, Stopped};
-use heph_core::turn::{Effect, GateTarget, Input, Phase, Refused, Setup, Turn};
+use heph_core::turn::{Effect, GateTarget, Input, Phase, Refused, Setup, Turn, Written};
 use heph_wire::{CallError, ErrorKind, GateEvent, Notification, PhaseName, ToolCall};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -242,6 +242,10 @@ impl Loop {
         while let Some((session, (turn, report))) =
             self.sessions.get(id).and_then(|session| Some((session, session.unrecorded.front()?.clone())))
         {
+            let written = match &report {
+                Report::Input(Input::Applied { written, .. }) => written.clone(),
+                _ => None,
+            };
             let outcome = match report {
                 _ if turn != session.latest.number() => Ok(()),
                 Report::Input(input) => self.pass(id, input).map(|_| ()),
@@ -256,11 +260,21 @@ impl Loop {
                 Err(NotTaken::Refused(refusal)) => self.complain(id, refused(refusal).message),
                 Err(NotTaken::Store(error)) => return Err(error),
             }
+            written.iter().for_each(|written| self.forget_apply(id, written));
             if let Some(session) = self.sessions.get_mut(id) {
                 session.unrecorded.pop_front();
             }
         }
         Ok(())
+    }
+
+    /// What an apply did is in the store: the journal of it may go.
+    pub(crate) fn forget_apply(&mut self, id: &str, written: &Written) {
+        if let Ok(place) = self.workplace(id)
+            && let Err(error) = place.private.forget_apply(&written.before, &written.after)
+        {
+            tracing::warn!("the journal of an apply stays: {error}");
+        }
     }
 
     fn on_again(&mut self, session: String) {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use heph_agent::{Agent, AgentEvent, ToolDone};
 use heph_core::{
     path::RepoPath,
-    turn::{self, Effect, Ending, Input, Opening, Phase, Turn},
+    turn::{self, Effect, Ending, Input, Opening, Phase, Turn, Written},
 };
 use heph_wire::{Counts, GateResult, GateView, Message, ToolCall};
 use tokio_util::sync::CancellationToken;
@@ -92,6 +92,8 @@ pub struct Undone {
     pub restored: Vec<RepoPath>,
     /// Files in which something of it stays, and why, in words for the user.
     pub left: Vec<(RepoPath, String)>,
+    /// What was written.
+    pub wrote: Vec<Written>,
 }
 
 /// What an input brought about, already written.

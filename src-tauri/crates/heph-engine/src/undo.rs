@@ -1,6 +1,12 @@
 //! Taking back what a turn applied, and telling what it set aside.
 
-use heph_core::{apply::FileReport, patch, path::RepoPath, turn::Input};
+use heph_core::{
+    apply::FileReport,
+    patch,
+    path::RepoPath,
+    turn::{Input, Written},
+};
+use heph_git::ApplyReport;
 use heph_wire::{CallError, ErrorKind, LeftFile, PatchText, TurnParams};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -48,11 +54,14 @@ impl Loop {
             return Err(refused("That turn has written nothing that could be undone."));
         }
         Ok(move || {
-            let mut files: Vec<FileReport> = Vec::new();
+            let (mut files, mut wrote): (Vec<FileReport>, _) = (Vec::new(), Vec::new());
             for written in written.iter().rev() {
-                files.extend(undo(&place, written)?);
+                let report = undo(&place, written)?;
+                files.extend(report.files);
+                files.extend(report.index);
+                wrote.push(Written { before: report.before, after: report.after });
             }
-            Ok(summed(files))
+            Ok(Undone { wrote, ..summed(files) })
         })
     }
 
@@ -67,6 +76,7 @@ impl Loop {
         let session = sessions.get_mut(id).ok_or_else(|| internal("the session is gone"))?;
         session.undone(store, turn, &undone, now()).map_err(internal)?;
         let revision = session.revision;
+        undone.wrote.iter().for_each(|written| self.forget_apply(id, written));
         self.notify(heph_wire::Notification::SessionChanged { session: id.to_owned(), revision });
         let result = heph_wire::Undone {
             restored: undone.restored.iter().map(view::wire_path).collect(),
@@ -92,14 +102,14 @@ impl Loop {
     }
 }
 
-fn undo(place: &Workplace, written: &heph_core::turn::Written) -> Result<Vec<FileReport>, CallError> {
-    let report = place.private.apply(&written.after, &written.before);
-    report.map(|report| report.files).map_err(|error| CallError::new(ErrorKind::Refused, failed(error)))
+fn undo(place: &Workplace, written: &Written) -> Result<ApplyReport, CallError> {
+    let report = place.private.undo(&written.after, &written.before);
+    report.map_err(|error| CallError::new(ErrorKind::Refused, failed(error)))
 }
 
 /// Each file once: what one undo left of it counts, whatever another restored.
 fn summed(files: Vec<FileReport>) -> Undone {
-    let mut undone = Undone { restored: Vec::new(), left: Vec::new() };
+    let mut undone = Undone { restored: Vec::new(), left: Vec::new(), wrote: Vec::new() };
     let is_left = |undone: &Undone, path: &RepoPath| undone.left.iter().any(|(left, _)| left == path);
     for FileReport { path, set_aside, .. } in files {
         undone.restored.retain(|restored| *restored != path);

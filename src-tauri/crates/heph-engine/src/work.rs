@@ -11,7 +11,7 @@ use heph_core::{
     rationale::{EditNote, attribute},
     rename,
     review::EditedFile,
-    turn::{GateResult, GateRun, Index, Input, TakenOut},
+    turn::{GateResult, GateRun, Index, Input, TakenOut, Written},
 };
 use heph_exec::{CommandSpec, Exit};
 use heph_git::{ApplyError, GitError, PrivateRepo};
@@ -127,11 +127,15 @@ impl Workplace {
 
     /// Writes the difference between two trees into the user's, and takes what is there then as the
     /// new base.
-    pub fn apply(&self, base: &TreeId, accepted: &TreeId, _index: Index) -> Result<Input, WorkError> {
-        let report = self.private.apply(base, accepted)?;
+    pub fn apply(&self, base: &TreeId, accepted: &TreeId, index: Index) -> Result<Input, WorkError> {
+        let report = match index {
+            Index::Untouched => self.private.apply(base, accepted)?,
+            Index::Follows => self.private.apply_with_index(base, accepted)?,
+        };
         let base = self.private.snapshot(&self.session)?;
         self.show(&base, &base, "applied")?;
-        Ok(Input::Applied { files: report.files, base, written: None })
+        let written = report.has_written().then_some(Written { before: report.before, after: report.after });
+        Ok(Input::Applied { files: report.files, base, written })
     }
 
     /// Records the user's own tree, and compares it with a revision.

@@ -45,6 +45,13 @@ pub struct ApplyReport {
     pub after: TreeId,
 }
 
+impl ApplyReport {
+    /// Whether any file was written.
+    pub fn has_written(&self) -> bool {
+        self.before != self.after
+    }
+}
+
 /// Why an apply did not happen, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
@@ -154,13 +161,21 @@ impl PrivateRepo {
         self.complete_others(None, &|| ())
     }
 
-    /// Forgets how an apply or an undo went: its report is taken down. From then on, asking for the same is
-    /// asking anew.
+    /// Forgets how an apply or an undo went, whose report has these trees: it is taken down. From then on,
+    /// asking for the same is asking anew.
     ///
     /// # Errors
-    /// Where the data folder cannot be written.
-    pub fn forget_apply(&self, base: &TreeId, accepted: &TreeId) -> Result<(), GitError> {
-        journal::forget(self, base, accepted)
+    /// Where the data folder cannot be read or written.
+    pub fn forget_apply(&self, before: &TreeId, after: &TreeId) -> Result<(), GitError> {
+        let objects = self.objects()?;
+        for journal in Journal::all(self, &objects)? {
+            if journal.state == State::Finished
+                && journal.record.trees(&objects)?.each_ref() == [before, after]
+            {
+                journal.remove()?;
+            }
+        }
+        Ok(())
     }
 
     fn lock_applies(&self) -> Result<fs::File, GitError> {

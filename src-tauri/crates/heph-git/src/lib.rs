@@ -10,13 +10,14 @@
 //! * a **snapshot** is a tree of the user's files as they are now, byte for byte ([`PrivateRepo::snapshot`]);
 //! * the **worktree** is where the model works, one per session ([`Worktree`]);
 //! * the **chain** is the commits that record its states, on no branch ([`PrivateRepo::commit`]);
-//! * **apply** writes accepted hunks into the user's files ([`PrivateRepo::apply`]).
+//! * **apply** writes accepted hunks into the user's files ([`PrivateRepo::apply`]), **undo** takes back what
+//!   one wrote ([`PrivateRepo::undo`]).
 //!
 //! What holds:
 //!
 //! * In the user's repository one thing is ever written besides what apply writes to files: the ref
-//!   `refs/heph/base/SESSION`, on the commit whose objects are borrowed. Its reflog, index, HEAD,
-//!   branches, tags, stash and config are only read.
+//!   `refs/heph/base/SESSION`, on the commit whose objects are borrowed. Its reflog, HEAD, branches, tags,
+//!   stash and config are only read, and its index too, but for an apply that is told to have it follow.
 //! * What that commit does not reach is copied, so that nothing the user does to their repository
 //!   (amend, reset, `git gc --prune=now`) takes anything away from the chain.
 //! * Bytes are never converted. No attribute, filter or `core.autocrlf` has a say.

@@ -56,7 +56,8 @@ const ATTRIBUTES: &str = "* -text -eol -filter -ident -working-tree-encoding\n";
 /// Heph's own repository for one of the user's, in the app's data folder.
 ///
 /// Its folder holds `git`, a bare repository; `worktrees`, one folder for each session; `objects`, what
-/// Heph stores; and `index`, what the last walks saw. The repository borrows from `objects` just as it
+/// Heph stores; `index`, what the last walks saw; and `journal`, one file for each apply that is not done
+/// or not taken down. The repository borrows from `objects` just as it
 /// does from the user's, so that a `git gc` in a worktree can take away what the model committed, and
 /// nothing else.
 #[derive(Clone, Debug)]

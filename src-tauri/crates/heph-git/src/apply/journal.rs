@@ -28,8 +28,11 @@ use crate::{
 /// A file as a tree names it.
 pub(super) type Named = (Mode, Oid);
 
-/// What is written at some paths: what is there before, and after.
-pub(super) type Writes = BTreeMap<Vec<u8>, (Option<Named>, Option<Named>)>;
+/// What is at a path before, and after.
+pub(super) type Sides = (Option<Named>, Option<Named>);
+
+/// What is written at some paths.
+pub(super) type Writes = BTreeMap<Vec<u8>, Sides>;
 
 /// What an apply writes.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -245,11 +248,6 @@ pub(super) fn applied(
     Record::load(objects, objects.repo.find_commit(commit)?.tree_id()).map(Some)
 }
 
-/// Removes the journal of an apply, if there is one.
-pub(super) fn forget(repo: &PrivateRepo, base: &TreeId, accepted: &TreeId) -> Result<(), GitError> {
-    remove(&folder(repo)?.join(key(base, accepted)?))
-}
-
 fn remove(path: &Path) -> Result<(), GitError> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e).at("remove", path),
@@ -296,7 +294,7 @@ pub(super) fn name(file: &File) -> Result<Named, GitError> {
 }
 
 fn trees(objects: &Objects, writes: &Writes) -> Result<[TreeId; 2], GitError> {
-    let files = |side: fn(&(Option<Named>, Option<Named>)) -> Option<Named>| -> Vec<Entry> {
+    let files = |side: fn(&Sides) -> Option<Named>| -> Vec<Entry> {
         let named = writes.iter().filter_map(|(path, sides)| Some((path, side(sides)?)));
         named.map(|(path, (mode, id))| Entry { path: path.clone(), mode, id }).collect()
     };

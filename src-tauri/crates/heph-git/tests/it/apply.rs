@@ -12,13 +12,13 @@ use crate::support::{Repo, SESSION, content, file, link, mode, path, set_mode};
 
 const TEXT: &str = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\n";
 
-fn base(repo: &Repo) -> (PrivateRepo, TreeId) {
+pub fn base(repo: &Repo) -> (PrivateRepo, TreeId) {
     let private = repo.private();
     let base = private.snapshot(SESSION).unwrap();
     (private, base)
 }
 
-fn accept(private: &PrivateRepo, base: &TreeId, files: &[(&str, Option<File>)]) -> TreeId {
+pub fn accept(private: &PrivateRepo, base: &TreeId, files: &[(&str, Option<File>)]) -> TreeId {
     let outcomes: Vec<FileOutcome> =
         files.iter().map(|(at, file)| FileOutcome { path: path(at), file: file.clone() }).collect();
     private.compose(base, &outcomes).unwrap()
@@ -104,7 +104,7 @@ fn applying_again_changes_nothing_and_says_already_there() {
     let first = private.apply(&base, &accepted).unwrap();
     let after = repo.files();
     assert_eq!(private.apply(&base, &accepted).unwrap(), first, "nobody has taken the report down yet");
-    private.forget_apply(&base, &accepted).unwrap();
+    private.forget_apply(&first.before, &first.after).unwrap();
     let report = private.apply(&base, &accepted).unwrap();
     assert_eq!(repo.files(), after);
     for file in report.files {

@@ -3,9 +3,11 @@
 
 mod apply;
 mod chain;
+mod follow;
 mod merge_file;
 mod open;
 mod snapshot;
 mod support;
+mod undo;
 mod untouched;
 mod worktree;
