@@ -276,8 +276,8 @@ impl PrivateRepo {
             }
         };
         let mut planned = target.plan(changes, &journal.record)?;
-        target.sweep(&planned).map_err(in_root)?;
         target.check(&planned)?;
+        target.sweep(&planned).map_err(in_root)?;
 
         let deletions = journal.record.deletions();
         journal.record.index = staged.writes;

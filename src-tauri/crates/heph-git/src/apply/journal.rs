@@ -190,7 +190,7 @@ impl Journal {
                 let text = fs::read_to_string(&path).at("read", &path)?;
                 let damaged = || GitError::Journal(path.clone());
                 let (state, request, record) = parse(&text).ok_or_else(damaged)?;
-                let record = Record::load(objects, record)?;
+                let record = Record::load(objects, record).map_err(|_| damaged())?;
                 journals.push(Journal { path, request, state, record });
             }
         }

@@ -114,12 +114,15 @@ impl Target<'_> {
     pub(super) fn put_index(&self, writes: &Writes) -> Result<(), ApplyError> {
         let Some(path) = writes.keys().next() else { return Ok(()) };
         let path = RepoPath::new(path).map_err(GitError::from)?;
-        self.write_index(writes).map_err(|obstacle| ApplyError::Refused { path, obstacle })
+        self.write_index(writes).map_err(|obstacle| {
+            // Only where that fails too is anything left, and the next apply clears it up.
+            let _kept_quiet = self.clear_lock();
+            ApplyError::Refused { path, obstacle }
+        })
     }
 
     fn write_index(&self, writes: &Writes) -> Result<(), Obstacle> {
         let git = |e: GitError| Obstacle::Io(io::Error::other(e.to_string()));
-        self.clear_lock()?;
         let (ours, lock, index) = (self.ours(), self.lock(), self.user.git_dir().join("index"));
         for _ in 0..LOOKS {
             let bytes = read_index(self.user.git_dir()).map_err(git)?;
@@ -134,13 +137,7 @@ impl Target<'_> {
             }
             file.sync_all()?;
             (self.watch)();
-            match fs::hard_link(&ours, &lock) {
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                    fs::remove_file(&ours)?;
-                    return Err(Obstacle::IndexLocked);
-                }
-                linked => linked?,
-            }
+            self.take_lock()?;
             (self.watch)();
             if read_index(self.user.git_dir()).map_err(git)? != bytes {
                 fs::remove_file(&lock)?;
@@ -148,10 +145,26 @@ impl Target<'_> {
             }
             fs::rename(&lock, &index)?;
             (self.watch)();
-            fs::remove_file(&ours)?;
+            self.clear_lock()?;
             return Ok(Folder::open(self.user.git_dir())?.sync()?);
         }
         Err(Obstacle::Io(io::Error::other("the index keeps changing")))
+    }
+
+    /// Makes the new index git's lock.
+    fn take_lock(&self) -> Result<(), Obstacle> {
+        let (ours, lock) = (self.ours(), self.lock());
+        let taken = match fs::hard_link(&ours, &lock) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => {
+                // A file system without second names.
+                fs::File::create_new(&lock).and_then(|_| fs::rename(&ours, &lock))
+            }
+            linked => linked,
+        };
+        taken.map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => Obstacle::IndexLocked,
+            _ => Obstacle::Io(e),
+        })
     }
 
     /// The index with what is to be written; `None` where it is written already.
@@ -194,7 +207,7 @@ impl Target<'_> {
         Ok(writes.iter().any(|(path, (_, after))| index.at(path).first().and_then(named) == *after))
     }
 
-    /// Removes a lock of ours that was left behind.
+    /// Removes what is ours beside the index, and the lock if it is.
     pub(super) fn clear_lock(&self) -> io::Result<()> {
         let (ours, lock) = (self.ours(), self.lock());
         let there = |path: &Path| match path.symlink_metadata() {

@@ -200,53 +200,99 @@ fn scene() -> Scene {
     scene
 }
 
+/// An apply or an undo with every step there is: the index follows.
+fn run(scene: &Scene, watch: &dyn Fn()) -> ApplyReport {
+    scene.private.run(Kind::ApplyToIndex, &scene.base, &scene.accepted, watch).unwrap()
+}
+
 #[test]
 fn whenever_an_apply_is_killed_asking_again_does_and_reports_the_same() {
-    for kind in [Kind::Apply, Kind::ApplyToIndex] {
-        let whole = scene();
-        let run = |scene: &Scene, watch: &dyn Fn()| {
-            scene.private.run(kind, &scene.base, &scene.accepted, watch).unwrap()
-        };
-        let report = run(&whole, &|| ());
-        let expected = found(&whole.root);
-        assert!(report.files.iter().any(|file| file.set_aside.is_some()));
-        let mut steps = 0;
-        for at in 1.. {
-            let cut = scene();
-            if !killed_at(at, |watch| run(&cut, watch)) {
-                steps = at - 1;
-                break;
-            }
-            // And once more, while it is completed.
-            killed_at(at * 7 % 13 + 1, |watch| run(&cut, watch));
-            assert_eq!(run(&cut, &|| ()), report, "{kind:?}, killed at step {at}");
-            assert_eq!(found(&cut.root), expected, "{kind:?}, killed at step {at}");
+    let whole = scene();
+    let report = run(&whole, &|| ());
+    let expected = found(&whole.root);
+    assert!(report.files.iter().any(|file| file.set_aside.is_some()));
+    for at in 1.. {
+        let cut = scene();
+        if !killed_at(at, |watch| run(&cut, watch)) {
+            assert!(at > 20, "{at} steps");
+            break;
         }
-        assert!(steps > 20, "{steps} steps");
+        // And once more, while it is completed.
+        killed_at(at * 7 % 13 + 1, |watch| run(&cut, watch));
+        assert_eq!(run(&cut, &|| ()), report, "killed at step {at}");
+        assert_eq!(found(&cut.root), expected, "killed at step {at}");
+    }
+}
+
+#[test]
+fn what_the_user_changes_while_an_apply_is_cut_off_stays_and_the_undo_leaves_it() {
+    for at in 1.. {
+        let scene = scene();
+        let cut = killed_at(at, |watch| run(&scene, watch));
+        let beside = scene.root.join("beside.txt");
+        let edited = fs::read_to_string(&beside).unwrap().replace("mine\n", "mine\nand this\n");
+        fs::write(&beside, edited).unwrap();
+        let report = run(&scene, &|| ());
+        let user = TEXT.replace("a\n", "mine\nand this\n");
+        assert_eq!(fs::read_to_string(&beside).unwrap(), user.replace("h\n", "eight\n"), "step {at}");
+        assert!(!left_over(&scene.root));
+        scene.private.undo(&report.after, &report.before).unwrap();
+        assert_eq!(fs::read_to_string(&beside).unwrap(), user, "step {at}");
+        if !cut {
+            break;
+        }
     }
 }
 
 #[test]
 fn whenever_an_undo_is_killed_the_next_start_completes_it_and_all_is_as_before() {
-    for kind in [Kind::Apply, Kind::ApplyToIndex] {
-        let before = found(&scene().root);
-        for at in 1.. {
-            let scene = scene();
-            let written = scene.private.run(kind, &scene.base, &scene.accepted, &|| ()).unwrap();
-            assert_ne!(found(&scene.root), before);
-            let undo = |watch: &dyn Fn()| {
-                scene.private.run(Kind::Undo, &written.after, &written.before, watch).unwrap()
-            };
-            let cut = killed_at(at, undo);
-            scene.private.complete_applies().unwrap();
-            if cut {
-                let report = undo(&|| ());
-                assert!(report.files.iter().chain(&report.index).all(|file| file.set_aside.is_none()));
-            }
-            assert_eq!(found(&scene.root), before, "{kind:?}, killed at step {at}");
-            if !cut {
-                break;
-            }
+    let before = found(&scene().root);
+    for at in 1.. {
+        let scene = scene();
+        let written = run(&scene, &|| ());
+        assert_ne!(found(&scene.root), before);
+        let undo =
+            |watch: &dyn Fn()| scene.private.run(Kind::Undo, &written.after, &written.before, watch).unwrap();
+        let cut = killed_at(at, undo);
+        scene.private.complete_applies().unwrap();
+        let report = undo(&|| ());
+        assert!(report.files.iter().chain(&report.index).all(|file| file.set_aside.is_none()));
+        assert_eq!(found(&scene.root), before, "killed at step {at}");
+        if !cut {
+            break;
         }
     }
+}
+
+#[test]
+fn an_apply_that_cannot_be_completed_is_withdrawn_while_nothing_is_written_and_waits_else() {
+    let locked = |scene: &Scene, bits: u32| {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(bits);
+        fs::set_permissions(scene.root.join("dir"), permissions).unwrap();
+    };
+    let mut begun = 0;
+    for at in 1.. {
+        let scene = Scene::new(&[
+            ("a.txt", Some("a\n"), Some("changed\n")),
+            ("dir/b.txt", Some("b\n"), Some("changed\n")),
+        ]);
+        let text = |path: &str| fs::read_to_string(scene.root.join(path)).unwrap();
+        if !killed_at(at, |watch| run(&scene, watch)) {
+            break;
+        }
+        if text("dir/b.txt") == "changed\n" {
+            continue;
+        }
+        let written = text("a.txt") == "changed\n";
+        locked(&scene, 0o555);
+        let error = scene.private.apply_with_index(&scene.base, &scene.accepted).unwrap_err();
+        let waiting = Journal::all(&scene.private, &scene.private.objects().unwrap()).unwrap();
+        assert_eq!(matches!(error, ApplyError::Stopped { .. }), written, "{error}");
+        assert_eq!(waiting.len(), usize::from(written), "killed at step {at}");
+        locked(&scene, 0o755);
+        assert_eq!(run(&scene, &|| ()).files.iter().map(|file| file.landed).sum::<u32>(), 2);
+        assert!(!left_over(&scene.root));
+        begun += usize::from(written);
+    }
+    assert!(begun > 0);
 }
