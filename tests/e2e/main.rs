@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod desk;
+mod endings;
 mod tree;
 mod wd;
 

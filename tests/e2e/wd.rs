@@ -103,7 +103,8 @@ impl Window {
     /// Writes a picture of the window's content, once what was last asked of the page is painted.
     pub fn screenshot(&self, file: &Path) {
         let painted = "const done = arguments[0];
-            Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})))
+            const ends = (animation) => animation.effect.getComputedTiming().iterations !== Infinity;
+            Promise.all(document.getAnimations().filter(ends).map((animation) => animation.finished.catch(() => {})))
                 .then(() => document.fonts.ready)
                 .then(() => requestAnimationFrame(() => requestAnimationFrame(() => done())))";
         self.post("/execute/async", json!({"script": painted, "args": []})).expect("a painted page");
