@@ -297,7 +297,8 @@ impl PrivateRepo {
                 .and_then(|()| target.put_index(&journal.record.index))
                 .and_then(|()| target.carry_out(&mut planned, journal));
             if written.is_err() {
-                target.sweep(&planned).map_err(in_root)?;
+                // What cannot be swept away now is when the same is asked for again.
+                let _kept_quiet = target.sweep(&planned);
             }
             written?;
             (target.watch)();
