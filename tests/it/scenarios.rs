@@ -30,6 +30,7 @@ macro_rules! scenarios {
 scenarios! {
     a_branch_of_the_models_changes_nothing_in_the_review
     a_commented_rejection_is_a_constraint_from_the_round_after_its_answer
+    a_constraint_follows_a_rename
     a_copy_split_in_two_is_one_reproposal
     a_failed_setup_ends_the_turn
     a_failed_setup_holds_the_turn_and_can_be_skipped
@@ -46,9 +47,12 @@ scenarios! {
     a_reindented_and_moved_copy_is_a_reproposal
     a_rejected_deletion_keeps_the_file
     a_rejected_new_file_is_gone_from_the_worktree
+    a_rename_is_accepted_and_the_edit_under_it_rejected
     a_rename_is_rejected_and_the_edit_under_it_accepted
     a_review_is_as_it_was_after_a_kill
     a_split_hunk_is_rejected_in_one_part_and_only_that_part_is_a_constraint
+    a_staged_hunk_rejected_in_a_review_of_ones_own_tree_leaves_tree_and_index
+    a_turn_is_undone_while_nothing_has_changed
     a_verdict_can_be_cleared_and_comments_alone_start_a_round
     an_accepted_answer_is_set_aside_and_redone
     an_answer_to_a_comment_is_shown_and_accepting_it_lifts_the_constraint
@@ -85,6 +89,7 @@ scenarios! {
     the_user_switches_branch_during_the_review
     two_reproposals_at_once_reach_the_floor_and_the_rest_is_still_reviewed
     two_set_asides_in_one_file
+    undo_takes_back_what_the_user_has_not_changed_since
     verdicts_and_constraints_survive_lines_that_shift
     what_a_failing_model_left_is_reviewed
     what_a_gate_writes_is_put_back_and_named

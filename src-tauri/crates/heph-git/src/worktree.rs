@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     fs, io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -36,8 +35,7 @@ pub struct Worktree {
 pub struct WorktreeState {
     /// Its files, as a tree.
     pub tree: TreeId,
-    /// Files under ignored paths that were written since the worktree was last moved, sorted: no part
-    /// of the tree.
+    /// Files under ignored paths, sorted: no part of the tree.
     pub ignored: Vec<RepoPath>,
 }
 
@@ -74,11 +72,6 @@ impl Worktree {
 
     fn cache(&self) -> PathBuf {
         self.repo.home().join(format!("index/{}.worktree", self.session))
-    }
-
-    /// A file that was written when the worktree was last moved; its time is what counts.
-    fn moved(&self) -> PathBuf {
-        self.repo.home().join(format!("index/{}.moved", self.session))
     }
 
     /// Makes the folder a worktree of the private repository, whatever has become of it.
@@ -128,13 +121,7 @@ impl Worktree {
         let files: Vec<Entry> = known.into_iter().map(|known| known.entry).collect();
         let tree =
             objects.write_tree(&files, Some(&base), |file| keep(&objects, &self.path, &folder, file))?;
-        let moved = fs::metadata(self.moved()).ok().map(|moved| (moved.ctime(), moved.ctime_nsec()));
-        let written = |stamp: &Stamp| {
-            let (seconds, nanoseconds) = stamp.changed;
-            moved.is_none_or(|moved| (i64::from(seconds), i64::from(nanoseconds)) > moved)
-        };
-        let ignored = ignored.into_iter().filter(|file| written(&file.stamp));
-        let ignored = ignored.filter_map(|file| RepoPath::new(file.path).ok()).collect();
+        let ignored = ignored.into_iter().filter_map(|file| RepoPath::new(file.path).ok()).collect();
         Ok(WorktreeState { tree, ignored })
     }
 
@@ -208,7 +195,7 @@ impl Worktree {
         Cache::save(&self.cache(), &known)?;
         let index = self.admin().join("index");
         fs::copy(self.cache(), &index).at("write", &index)?;
-        replace(&self.moved(), b"")
+        Ok(())
     }
 
     /// What is on disk and is to be replaced by `target`: all that is not ignored, and what an earlier

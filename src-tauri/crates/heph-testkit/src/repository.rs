@@ -1,5 +1,5 @@
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -13,12 +13,23 @@ pub struct Repository {
 }
 
 /// Everything of a repository that must not change by itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     /// Every file of the working tree but the named ones, with its bytes and mode.
     pub files: BTreeMap<PathBuf, (u32, Vec<u8>)>,
     /// HEAD, index, config, reflogs, and all refs but Heph's own, as bytes.
     pub git: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Fingerprint {
+    /// The paths at which the two are not the same.
+    pub fn differs_from(&self, other: &Fingerprint) -> BTreeSet<PathBuf> {
+        fn differing<T: PartialEq>(a: &BTreeMap<PathBuf, T>, b: &BTreeMap<PathBuf, T>) -> Vec<PathBuf> {
+            a.keys().chain(b.keys()).filter(|path| a.get(*path) != b.get(*path)).cloned().collect()
+        }
+        let files = differing(&self.files, &other.files);
+        files.into_iter().chain(differing(&self.git, &other.git)).collect()
+    }
 }
 
 impl Repository {

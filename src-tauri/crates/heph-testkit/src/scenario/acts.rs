@@ -13,14 +13,18 @@ impl Player<'_> {
             ["told", ref words @ ..] => shown::compare("told", &self.message(), words, line),
             ["review", "round", round] => {
                 assert_eq!(self.event("review").to_string(), round, "the round");
-                self.check_left(&[]);
+                if !self.applying {
+                    self.check_left(&[]);
+                }
             }
             ["red"] => drop(self.event("red")),
             ["held", ref words @ ..] => {
                 let reason = shown::text(&self.event("held"));
                 shown::compare("held", &reason, words, line);
             }
-            ["ended", kind, message] => self.ended(kind, message),
+            // Files that are named after `without` are gone, as after a rename.
+            ["ended", kind, message] => self.ended(kind, message, &[]),
+            ["ended", kind, message, "without", ref gone @ ..] => self.ended(kind, message, gone),
 
             // What the user does outside of Heph.
             ["user", "edits", path, ref words @ ..] => {
@@ -105,13 +109,20 @@ impl Player<'_> {
         }
     }
 
-    fn ended(&mut self, kind: &str, message: &str) {
+    fn ended(&mut self, kind: &str, message: &str, gone: &[&str]) {
         let ended = self.event("ended");
         let seen = (ended["ending"].as_str(), ended["message"].as_str());
         assert_eq!(seen, (Some(kind), Some(message)), "the ending");
+        for path in gone {
+            assert!(!self.repository.root().join(path).exists(), "{path} is still there");
+        }
         let applied = ended["applied"].as_array().expect("files");
-        let applied: Vec<&str> = applied.iter().filter_map(|file| file["path"].as_str()).collect();
-        self.check_left(&applied);
+        let mut changed: Vec<&str> = applied.iter().filter_map(|file| file["path"].as_str()).collect();
+        changed.extend(gone);
+        if kind == "reviewed" {
+            changed.push(".git/index");
+        }
+        self.check_left(&changed);
         self.leave();
     }
 

@@ -26,7 +26,7 @@ pub struct Player<'a> {
     /// The user's repository as the user left it.
     left: Fingerprint,
     /// Whether something was applied that no ending has named yet.
-    applying: bool,
+    pub(super) applying: bool,
     /// The message that the model answers next.
     told: Option<String>,
     /// What a restart found, which no notification tells.
@@ -225,15 +225,12 @@ impl<'a> Player<'a> {
         self.left = self.repository.fingerprint(&[]);
     }
 
-    /// Nothing of the user's has changed, but what an ending names as applied.
-    pub(super) fn check_left(&self, applied: &[&str]) {
-        if self.applying && applied.is_empty() {
-            return;
-        }
-        let now = self.repository.fingerprint(applied);
-        let mut left = self.left.clone();
-        left.files.retain(|path, _| !applied.iter().any(|applied| path.as_os_str() == *applied));
-        assert_eq!(now, left, "what the user left as it was");
+    /// Nothing of the user's has changed, but what an ending accounts for.
+    pub(super) fn check_left(&self, accounted: &[&str]) {
+        let now = self.repository.fingerprint(&[]);
+        let mut changed = now.differs_from(&self.left);
+        changed.retain(|path| !accounted.iter().any(|accounted| path.as_os_str() == *accounted));
+        assert!(changed.is_empty(), "what the user left as it was has changed: {changed:?}");
     }
 }
 
