@@ -140,6 +140,7 @@ fn every_reason_for_setting_aside() {
         (Reason::TypeChanged, None, "type"),
         (Reason::BinaryChanged, Some("\0"), "binary"),
         (Reason::Exists, current, "exists"),
+        (Reason::EncodingChanged, current, "encoding"),
         (Reason::ChangedSince, current, "changed-since"),
     ] {
         let files = [aside("src/lib.rs", reason, current)];

@@ -4,6 +4,7 @@
 mod apply;
 mod chain;
 mod follow;
+mod git_apply;
 mod merge_file;
 mod open;
 mod snapshot;
