@@ -125,3 +125,24 @@ fn a_setup_runs_again_only_when_the_users_lockfiles_have_changed() {
     assert_eq!(runs_after("one\n"), 1, "the worktree is as it was set up");
     assert_eq!(runs_after("two\n"), 2);
 }
+
+#[test]
+fn a_worktree_that_nothing_has_needed_for_long_is_taken_away_and_made_anew() {
+    let repository = Repository::new(&[("src/a.txt", "a\n")]);
+    let mut journey = Journey::start(repository, "");
+    journey.prompt("Look.");
+    journey.ended();
+    let worktree = journey.worktree();
+    let journey = journey.close_and_restart();
+    let database = rusqlite::Connection::open(journey.data.path().join("heph.db")).unwrap();
+    database.execute("UPDATE session SET changed_at = changed_at - 15 * 24 * 60 * 60", []).unwrap();
+    let mut journey = journey.kill_and_restart();
+    let root = journey.repository.root();
+    journey.client.call("repo/open", json!({ "path": root }));
+    journey.client.until("the worktree is gone", || !worktree.exists());
+    let view = journey.call("session/load", json!({}));
+    assert_eq!(view["messages"].as_array().unwrap().len(), 3, "what was said is kept");
+    journey.prompt("Look again.");
+    journey.ended();
+    assert!(worktree.exists());
+}

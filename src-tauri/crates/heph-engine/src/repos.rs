@@ -84,6 +84,12 @@ impl Repos {
         self.open.get(id).ok_or_else(moved)
     }
 
+    /// After how many days without a turn a worktree of the repository is taken away.
+    pub fn keep_days(&self, id: &str) -> u32 {
+        let own = self.open.get(id).and_then(|repo| repo.settings.as_ref().ok()).cloned().unwrap_or_default();
+        Settings::keep_days(&self.user_settings.as_ref().cloned().unwrap_or_default(), &own)
+    }
+
     /// Reads the settings of a repository and the user's anew. What is wrong in them is returned, and
     /// the last good ones hold.
     pub fn refresh(&mut self, id: &str) -> Vec<String> {
@@ -148,10 +154,8 @@ impl Repos {
         let mut remarks = Vec::new();
         if let Some(repo) = repo {
             remarks.extend(repo.ignored_model().map(str::to_owned));
-            remarks.extend(repo.not_carried_out().map(|remark| format!("{FILE}: {remark}")));
         }
         if let Some(user) = user {
-            remarks.extend(user.not_carried_out().map(|remark| format!("{config}: {remark}")));
             remarks.extend(user.model().err().map(|error| format!("{config}: {error}.")));
         }
         if let (Some(repo), Some(user)) = (repo, user) {

@@ -17,6 +17,9 @@ use toml::Spanned;
 /// A gate that names no time limit gets this one.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// After so many days a worktree that nothing needs is taken away.
+const DEFAULT_KEEP_DAYS: u32 = 14;
+
 /// What is wrong in a settings file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
@@ -276,9 +279,10 @@ impl Settings {
         Asks { gates: &self.gate, setup: self.setup() }
     }
 
-    /// What these settings ask for and this version does not do.
-    pub fn not_carried_out(&self) -> Option<&'static str> {
-        self.worktree.keep_days.is_some().then_some("[worktree] is not carried out yet: keep_days.")
+    /// After how many days without a turn a worktree is taken away.
+    pub fn keep_days(user: &Settings, repo: &Settings) -> u32 {
+        let own = user.worktree.keep_days.or(repo.worktree.keep_days);
+        own.map_or(DEFAULT_KEEP_DAYS, |days| days.0)
     }
 
     /// What holds for a turn, the user's values first.
@@ -433,12 +437,13 @@ mod tests {
     }
 
     #[test]
-    fn every_documented_key_is_known_and_what_is_not_there_yet_is_said() {
+    fn every_documented_key_is_known_and_a_provider_that_is_not_there_yet_is_said() {
         let text = "[worktree]\ncopy = [\".env\"]\nlink = [\"node_modules\"]\nsetup = \"npm ci\"\nkeep_days = 14\n\
                     [model]\nprovider = \"acp\"\nname = \"n\"\nbase_url = \"u\"\nkey_env = \"K\"\n\
                     command = [\"opencode\", \"acp\"]\nfile = \"f\"\nrecord = \"r\"\n";
         let settings = Settings::parse(text, "config.toml").unwrap();
-        assert_eq!(settings.not_carried_out().unwrap(), "[worktree] is not carried out yet: keep_days.");
+        assert_eq!(Settings::keep_days(&settings, &Settings::default()), 14);
+        assert_eq!(settings.setup().copied.len(), 2);
         assert_eq!(
             settings.model().unwrap_err().to_string(),
             "the provider acp under [model] is not available yet; `replay` is"

@@ -241,6 +241,25 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// The sessions of a repository that nothing has happened in since `before` (seconds since 1970), whose
+    /// latest turn has ended and set nothing aside.
+    pub fn unused_since(&self, repo: &str, before: i64) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT id FROM session WHERE repo = ?1 AND changed_at < ?2";
+        let mut query = self.db.prepare(sql)?;
+        let ids =
+            query.query_map(params![repo, before], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+        let mut unused = Vec::new();
+        for id in ids {
+            let needed = self
+                .latest_turn(&id)?
+                .is_some_and(|turn| turn.ending.is_none_or(|ending| !ending.set_aside.is_empty()));
+            if !needed {
+                unused.push(id);
+            }
+        }
+        Ok(unused)
+    }
+
     /// Keeps the composer's text.
     pub fn keep_draft(&self, session: &str, draft: &str) -> Result<(), StoreError> {
         self.db.execute("UPDATE session SET draft = ?2 WHERE id = ?1", [session, draft])?;

@@ -1,7 +1,7 @@
 //! Taking back what a turn applied, and telling what it set aside.
 
 use heph_core::{
-    apply::FileReport,
+    apply::{FileReport, Reason},
     patch,
     path::RepoPath,
     turn::{Input, Written},
@@ -114,10 +114,23 @@ fn summed(files: Vec<FileReport>) -> Undone {
     for FileReport { path, set_aside, .. } in files {
         undone.restored.retain(|restored| *restored != path);
         match set_aside {
-            Some(aside) if !is_left(&undone, &path) => undone.left.push((path, aside.reason.to_string())),
+            Some(aside) if !is_left(&undone, &path) => undone.left.push((path, since(aside.reason).into())),
             None if !is_left(&undone, &path) => undone.restored.push(path),
             Some(_) | None => {}
         }
     }
     undone
+}
+
+/// Why something of an apply stays.
+fn since(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Region => "you changed these lines since",
+        Reason::Deleted => "you deleted the file since",
+        Reason::TypeChanged => "something of another kind is there now",
+        Reason::BinaryChanged => "you changed this binary file since",
+        Reason::EncodingChanged => "you saved the file in another encoding since",
+        Reason::Exists => "another file is there now",
+        Reason::ChangedSince => "you changed the file since",
+    }
 }

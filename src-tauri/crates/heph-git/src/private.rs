@@ -285,6 +285,31 @@ impl PrivateRepo {
         Worktree::open(self.clone(), name.0.to_owned())
     }
 
+    /// Takes the session's worktree and its chain away. Asked for again, the worktree is made anew. What applies
+    /// have written stays, so that it can still be undone.
+    ///
+    /// # Errors
+    /// Where the data folder cannot be written; asking again completes it.
+    pub fn forget_worktree(&self, session: &str) -> Result<(), GitError> {
+        let name = Session::named(session)?;
+        let gone = |removed: io::Result<()>, place: &Path| match removed {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e).at("remove", place),
+            _ => Ok(()),
+        };
+        for folder in ["worktrees", "git/worktrees"] {
+            let folder = self.home.join(folder).join(name.0);
+            // A link in its place leads elsewhere, and only it goes.
+            let is_link = folder.symlink_metadata().is_ok_and(|found| found.is_symlink());
+            gone(if is_link { fs::remove_file(&folder) } else { fs::remove_dir_all(&folder) }, &folder)?;
+        }
+        for note in ["worktree", "moved", "setup"] {
+            let note = self.home.join(format!("index/{}.{note}", name.0));
+            gone(fs::remove_file(&note), &note)?;
+        }
+        let chain = self.git_dir().join(name.chain_ref());
+        gone(fs::remove_file(&chain), &chain)
+    }
+
     /// Appends `tree` to the session's chain, under `refs/heph/chain/SESSION`. The commit's parents are
     /// the chain's last commit and, where that does not lead to it, the commit that is borrowed from.
     ///

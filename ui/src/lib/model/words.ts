@@ -127,7 +127,7 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
     case "accepted_gates":
       return busy(`Gates are running on what you accepted${runningGate(view.gates)}`);
     case "red":
-      return { icon: "red", tone: "fail", words: `${sentence(redGates(view.gates))} on what you accepted, nothing applied` };
+      return { icon: "red", tone: "fail", words: `On what you accepted, ${redGates(view.gates)}; nothing is applied` };
     case "apply":
       return busy("Writing what you accepted to your files");
     case "ended":
@@ -227,7 +227,7 @@ export interface Step {
 
 /** The four steps of a round, the present one in words. */
 export function steps(view: SessionView): Step[] {
-  if (view.review?.of === "tree") return [{ name: "Review", state: "asks", words: "Review of your own tree" }];
+  if (view.review?.of === "tree") return [{ name: "Review", state: "asks", words: "Yours to decide" }];
   const names = ["Model", "Gates", "Review", "Apply"];
   const present: Record<PhaseName, number> = {
     idle: 0, snapshot: 0, setup: 0, model: 0, screen: 0, gates: 1, review: 2, accepted_gates: 3, red: 3, apply: 3, ended: 4,
