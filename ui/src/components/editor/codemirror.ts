@@ -2,13 +2,11 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting, type LanguageSupport } from "@codemirror/language";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { EditorState, StateField } from "@codemirror/state";
+import { Decoration, type DecorationSet, drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 export interface Editor {
-  /** The text, its lines ended by `\n`. */
-  text(): string;
   focus(): void;
   destroy(): void;
 }
@@ -17,7 +15,10 @@ export interface EditorOptions {
   /** Tells the language. */
   path: string;
   text: string;
+  /** Lines that the review proposes, from 1; they are marked at their edge. */
+  newLines: readonly number[];
   readOnly: boolean;
+  /** Hears the whole text, its lines ended by `\n`. */
   change: (text: string) => void;
   save: () => void;
   close: () => void;
@@ -52,6 +53,16 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.attributeName, tags.meta], class: "a" },
 ]);
 
+/** Marks lines at their edge; the marks go with them while the user writes. */
+function marked(lines: readonly number[]) {
+  const mark = Decoration.line({ class: "is-new" });
+  return StateField.define<DecorationSet>({
+    create: ({ doc }) => Decoration.set(lines.filter((line) => line <= doc.lines).map((line) => mark.range(doc.line(line).from))),
+    update: (marks, { changes }) => marks.map(changes),
+    provide: (field) => EditorView.decorations.from(field),
+  });
+}
+
 export async function createEditor(parent: HTMLElement, options: EditorOptions): Promise<Editor> {
   const language = LANGUAGES.find(([name]) => name.test(options.path));
   const support = language === undefined ? [] : [await language[1]()];
@@ -76,9 +87,10 @@ export async function createEditor(parent: HTMLElement, options: EditorOptions):
         EditorState.readOnly.of(options.readOnly),
         EditorView.contentAttributes.of({ "aria-label": options.path }),
         EditorView.updateListener.of((update) => update.docChanged && options.change(update.state.doc.toString())),
+        marked(options.newLines),
         ...support,
       ],
     }),
   });
-  return { text: () => view.state.doc.toString(), focus: () => view.focus(), destroy: () => view.destroy() };
+  return { focus: () => view.focus(), destroy: () => view.destroy() };
 }

@@ -55,6 +55,20 @@ export function codeHtml(row: Row): string {
     .join("");
 }
 
+/**
+ * What changes how a line reads and is not seen itself: controls but the tab, marks of direction, and
+ * characters without a width. In an emoji, joiners and variation selectors do what they are there for.
+ */
+const UNSEEN = /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)[\u200d\ufe0f]|(?![\u200d\ufe0f\t])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/gu;
+
 function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replace(UNSEEN, (character) => `<span class="unseen">${codePoint(character)}</span>`);
+}
+
+/** `U+202E`. */
+function codePoint(character: string): string {
+  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 }

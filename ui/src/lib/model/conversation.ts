@@ -125,6 +125,13 @@ export function notYetIn(messages: readonly Message[], live: string): string {
   return live;
 }
 
+/** The review of the user's own tree that a prompt asks for: `/review`, or `/review REV`; `null` where it asks for none. */
+export function reviewCommand(prompt: string): { rev?: string } | null {
+  const found = /^\/review(?:\s+(\S+))?$/.exec(prompt.trim());
+  if (found === null) return null;
+  return found[1] === undefined ? {} : { rev: found[1] };
+}
+
 /** The user's words, with what stands between backquotes as code. */
 export function proseParts(text: string): { code: boolean; text: string }[] {
   return text

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { BINDINGS, capOf, commandOf, focusOf, type Focus, type Page } from "./keymap";
+import { BINDINGS, capOf, commandOf, focusOf, type Focus, type Scope } from "./keymap";
 
-const press = (key: string, page: Page, focus: Focus = "elsewhere", more = {}) =>
+const press = (key: string, page: Scope, focus: Focus = "elsewhere", more = {}) =>
   commandOf({ key, ctrlKey: false, metaKey: false, altKey: false, repeat: false, ...more }, page, focus);
 
 describe("keys", () => {

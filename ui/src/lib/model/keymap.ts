@@ -1,17 +1,21 @@
 /** What the window shows of a session. */
 export type Page = "conversation" | "brief" | "hunks" | "editor" | "accepted" | "red";
 
+/** Where a key acts: on a page, or while the user chooses where a hunk is split. */
+export type Scope = Page | "splitting";
+
 /** What a key, or the control that stands for it, does. */
 export type Command =
   | "accept" | "reject" | "comment" | "split" | "edit" | "edit_outside" | "clear" | "accept_file" | "reject_file"
+  | "next_gap" | "previous_gap" | "split_here" | "split_all" | "leave_split"
   | "next" | "previous" | "next_file" | "previous_file" | "next_undecided"
   | "finish" | "refuse_rest" | "stop"
-  | "close" | "start_review" | "accept_all" | "refuse"
+  | "close" | "start_review" | "accept_all" | "refuse" | "red_edit"
   | "interrupt"
   | "open" | "new_session" | "sidebar" | "keys";
 
 /** The part of the key sheet that a key stands in. */
-export type Group = "This hunk" | "Move" | "Finish" | "Brief" | "Conversation" | "Window";
+export type Group = "This hunk" | "Splitting" | "Move" | "Finish" | "Brief" | "Red gate" | "Conversation" | "Window";
 
 interface Binding {
   command: Command;
@@ -19,8 +23,8 @@ interface Binding {
   key: string;
   words: string;
   group: Group;
-  /** The pages on which it acts; all of them where it is left out. */
-  on?: Page;
+  /** Where it acts; everywhere where it is left out. */
+  on?: Scope;
   /** Whether holding the key down goes on. */
   repeats?: true;
 }
@@ -36,6 +40,11 @@ export const BINDINGS: readonly Binding[] = [
   { command: "clear", key: "u", words: "Clear the verdict", group: "This hunk", on: "hunks" },
   { command: "accept_file", key: "f", words: "Accept the rest of the file", group: "This hunk", on: "hunks" },
   { command: "reject_file", key: "F", words: "Reject the rest of the file", group: "This hunk", on: "hunks" },
+  { command: "next_gap", key: "j", words: "Next gap", group: "Splitting", on: "splitting", repeats: true },
+  { command: "previous_gap", key: "k", words: "Previous gap", group: "Splitting", on: "splitting", repeats: true },
+  { command: "split_here", key: "Enter", words: "Split at this gap", group: "Splitting", on: "splitting" },
+  { command: "split_all", key: "s", words: "Split at all gaps", group: "Splitting", on: "splitting" },
+  { command: "leave_split", key: "Escape", words: "Leave it whole", group: "Splitting", on: "splitting" },
   { command: "next", key: "j", words: "Next hunk", group: "Move", on: "hunks", repeats: true },
   { command: "previous", key: "k", words: "Previous hunk", group: "Move", on: "hunks", repeats: true },
   { command: "next_file", key: "]", words: "Next file", group: "Move", on: "hunks", repeats: true },
@@ -48,6 +57,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: "accept_all", key: "A", words: "Accept all", group: "Brief", on: "brief" },
   { command: "refuse", key: "q", words: "Refuse all, end the turn", group: "Brief", on: "brief" },
   { command: "close", key: "Escape", words: "Back to the brief", group: "Brief", on: "accepted" },
+  { command: "red_edit", key: "e", words: "Edit what you accepted", group: "Red gate", on: "red" },
   { command: "interrupt", key: "Escape", words: "Stop the model", group: "Conversation", on: "conversation" },
   { command: "open", key: "Ctrl+o", words: "Open a repository", group: "Window" },
   { command: "new_session", key: "Ctrl+n", words: "New session", group: "Window" },
@@ -68,14 +78,14 @@ export interface Press {
 export type Focus = "typing" | "control" | "elsewhere";
 
 /** The command of a key press; `null` where the key is not Heph's there. */
-export function commandOf(press: Press, page: Page, focus: Focus): Command | null {
+export function commandOf(press: Press, scope: Scope, focus: Focus): Command | null {
   if (press.altKey) return null;
   const ctrl = press.ctrlKey || press.metaKey;
   // A letter in a text is a letter, and Enter or Space on a button press that button.
   if (!ctrl && focus === "typing") return null;
   if (!ctrl && focus === "control" && (press.key === "Enter" || press.key === " ")) return null;
   const key = ctrl ? `Ctrl+${press.key.toLowerCase()}` : press.key;
-  const binding = BINDINGS.find((each) => each.key === key && (each.on === undefined || each.on === page));
+  const binding = BINDINGS.find((each) => each.key === key && (each.on === undefined || each.on === scope));
   if (binding === undefined || (press.repeat && !binding.repeats)) return null;
   return binding.command;
 }

@@ -46,9 +46,9 @@ describe("a review", () => {
 
 describe("a hunk", () => {
   it("is read out with its place, its lines and its verdict", () => {
-    expect(hunkLabel(all[1]!, 1, 7, null)).toBe("hunk 2 of 7, src/auth.rs, lines 58 to 68, undecided");
+    expect(hunkLabel(all[1]!, 1, 7, null, "round")).toBe("hunk 2 of 7, src/auth.rs, lines 58 to 68, undecided");
     const answering = places(reviewOf(2, round2("no"), ""))[1]!;
-    expect(hunkLabel(answering, 1, 7, "accept")).toBe("hunk 2 of 7, src/auth.rs, lines 23 to 29, accepted, answers your comment");
+    expect(hunkLabel(answering, 1, 7, "accept", "round")).toBe("hunk 2 of 7, src/auth.rs, lines 23 to 29, accepted, answers your comment");
   });
 
   it("without lines is named by what it changes", () => {

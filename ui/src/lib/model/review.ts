@@ -1,4 +1,4 @@
-import type { CommentView, FileView, HunkView, Review, Side, VerdictName, VerdictView } from "$lib/bindings/wire";
+import type { CommentView, FileView, HunkView, Review, Reviewed, Side, VerdictName, VerdictView } from "$lib/bindings/wire";
 import { displayPath } from "./path";
 
 /** What was decided on a hunk, or that nothing was. */
@@ -93,16 +93,32 @@ export function printedWhat(what: string): string {
   return what.replace(/^lines (\d+)-(\d+)$/, "lines $1–$2");
 }
 
+/** What the two verdicts are called, before and after they are given. */
+export interface VerdictWords {
+  accept: string;
+  accepted: string;
+  reject: string;
+  rejected: string;
+}
+
+/** In a review of the user's own tree nothing is proposed: a hunk is kept, or taken out when the review is finished. */
+export function verdictWords(of: Reviewed): VerdictWords {
+  if (of === "tree") return { accept: "Keep", accepted: "Kept", reject: "Take out", rejected: "Goes out" };
+  return { accept: "Accept", accepted: "Accepted", reject: "Reject", rejected: "Rejected" };
+}
+
 /** A verdict as a folded hunk has it. */
-export function saidOf(verdict: VerdictView): string {
-  return verdict === "accept" ? "Accepted" : verdict === "reject" ? "Rejected" : "Edited by you";
+export function saidOf(verdict: VerdictView, of: Reviewed): string {
+  if (verdict === "edited") return "Edited by you";
+  const { accepted, rejected } = verdictWords(of);
+  return verdict === "accept" ? accepted : rejected;
 }
 
 /** What a screen reader says of a hunk. */
-export function hunkLabel(place: Place, index: number, total: number, verdict: Verdict): string {
+export function hunkLabel(place: Place, index: number, total: number, verdict: Verdict, of: Reviewed): string {
   const { hunk, path } = place;
   const what = hunk.what.replace(/^lines (\d+)-(\d+)$/, "lines $1 to $2");
-  const said = verdict === null ? "undecided" : saidOf(verdict).toLowerCase();
+  const said = verdict === null ? "undecided" : saidOf(verdict, of).toLowerCase();
   const answers = hunk.answers === undefined ? "" : ", answers your comment";
   return `hunk ${index + 1} of ${total}, ${path}, ${what}, ${said}${answers}`;
 }

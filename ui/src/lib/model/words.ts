@@ -109,7 +109,7 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
     case "snapshot":
       return busy("Recording your files as they are now");
     case "setup":
-      return busy("Setting the worktree up");
+      return busy("Setting up the worktree");
     case "model":
       return busy("Model is working");
     case "screen":
@@ -117,7 +117,7 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
     case "gates":
       return busy(`Gates are running on what is proposed${runningGate(view.gates)}`);
     case "review": {
-      if (view.review?.of === "tree") return { icon: "now", tone: "asks", words: `Reviewing your own tree${leftWords(tally)}` };
+      if (view.review?.of === "tree") return { icon: "now", tone: "asks", words: `Reviewing your tree${leftWords(tally)}` };
       if (view.review?.of === "accepted") return { icon: "now", tone: "asks", words: `Reviewing what you accepted once more${leftWords(tally)}` };
       const round = `round ${view.round}`;
       if (tally === null || page !== "hunks") return { icon: "now", tone: "asks", words: `${sentence(round)} is ready to review` };
@@ -238,8 +238,12 @@ export function steps(view: SessionView): Step[] {
     if (index > at || view.phase === "ended") return { name, state: "todo", words: name };
     const asks = view.phase === "review" || view.held !== null;
     const state = view.phase === "red" ? "red" : asks ? "asks" : "now";
-    return { name, state, words: `${name}${presentWords(view)}` };
+    return { name, state, words: view.phase === "setup" ? setupWords(view) : `${name}${presentWords(view)}` };
   });
+}
+
+function setupWords(view: SessionView): string {
+  return view.held === null ? "Setting up the worktree" : "Setup failed";
 }
 
 function presentWords(view: SessionView): string {
@@ -247,8 +251,6 @@ function presentWords(view: SessionView): string {
   switch (view.phase) {
     case "snapshot":
       return ": getting ready";
-    case "setup":
-      return ": setting the worktree up";
     case "model":
       return view.attempt > 1 ? `, attempt ${view.attempt}` : "";
     case "accepted_gates":

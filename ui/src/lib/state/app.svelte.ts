@@ -1,6 +1,7 @@
 import { asCallError, type Backend } from "$lib/backend";
 import type { Finish, GateDefinition, Notification, OpenedRepo, RecentRepo, SessionLine, WirePath } from "$lib/bindings/wire";
 import type { Command } from "$lib/model/keymap";
+import { displayPath } from "$lib/model/path";
 import { debounce } from "$lib/model/when";
 import { count } from "$lib/model/words";
 import type { OpenReview } from "./review.svelte";
@@ -20,7 +21,8 @@ const SETTLING_MS = 300;
 export type Dialog =
   | { kind: "keys" }
   | { kind: "gate"; name: string }
-  | { kind: "question"; title: string; words: string; yes: string; no: string; run: () => void };
+  | { kind: "patch"; turn: number; patch: string }
+  | { kind: "question"; title: string; words: string; yes: string; no: string; testid?: string; run: () => void };
 
 /** The window: a repository, its sessions, and the one that is open. */
 export class App {
@@ -161,7 +163,8 @@ export class App {
         return review.goToUndecided();
     }
     if (command === "comment" && review.use !== "reading") return review.openBox(at);
-    if (command === "close") return session.turnTo(review.use === "reading" ? "red" : "brief");
+    if (command === "red_edit") return void session.choose("edit");
+    if (command === "close") return session.turnTo("brief");
     if (command === "start_review" && review.use === "commenting") {
       session.turnTo("hunks");
       return review.goTo(review.current);
@@ -173,9 +176,19 @@ export class App {
       case "reject":
         return void review.decide(at, "reject");
       case "clear":
-        return void review.decide(at, null);
+        return review.verdicts[at] === "edited" ? this.#askToWithdraw(review, at) : void review.decide(at, null);
       case "split":
-        return void review.split(at, review.places[at]?.hunk.split_at ?? []);
+        return review.startSplit(at);
+      case "next_gap":
+        return review.chooseGap(review.gap! + 1);
+      case "previous_gap":
+        return review.chooseGap(review.gap! - 1);
+      case "split_here":
+        return void review.split(at, [review.places[at]!.hunk.split_at[review.gap!]!]);
+      case "split_all":
+        return void review.split(at, review.places[at]!.hunk.split_at);
+      case "leave_split":
+        return review.leaveSplit();
       case "edit":
         if (review.places.length > 0 && review.cannotEdit(at) === null) session.turnTo("editor");
         return;
@@ -216,6 +229,7 @@ export class App {
       words: "They go out of your files, and out of the index where they are staged. It can be undone afterwards. Everything else stays as it is.",
       yes: "Take out",
       no: "Go on reviewing",
+      testid: "tree-finish-confirm",
       run: finish,
     };
   }
@@ -231,7 +245,19 @@ export class App {
   }
 
   async #editOutside(review: OpenReview, at: number): Promise<void> {
-    if (await review.editOutside(at)) this.notice = "Your editor is open on the file. What you save there before you close it becomes your edit.";
+    if (await review.editOutside(review.fileOf(at).path)) this.notice = "Your editor is open on the file. What you save there before you close it becomes your edit.";
+  }
+
+  #askToWithdraw(review: OpenReview, at: number): void {
+    const file = review.fileOf(at);
+    this.dialog = {
+      kind: "question",
+      title: "Withdraw your edit?",
+      words: `Your text of ${displayPath(file.path)} is given up, and ${count(file.hunks.length, "hunk is", "hunks are")} undecided again.`,
+      yes: "Withdraw",
+      no: "Keep it",
+      run: () => void review.edit(file.path, null),
+    };
   }
 
   /** Writes gates into the repository's `heph.toml`. */

@@ -1,5 +1,5 @@
 import { asCallError, type Backend } from "$lib/backend";
-import type { CommentView, FileText, FileView, Finish, HunkView, Review } from "$lib/bindings/wire";
+import type { CommentView, FileText, FileView, Finish, HunkView, Review, WirePath } from "$lib/bindings/wire";
 import { estimateBesideRows, FOLDED } from "$lib/model/heights";
 import { recall, remember } from "$lib/model/memory";
 import { RowPages } from "$lib/model/pages";
@@ -21,6 +21,9 @@ export interface Box {
 export interface Draft extends Box {
   text: string;
 }
+
+/** Why what decides a hunk does nothing while its review is only read. */
+const NOT_NOW = "Verdicts cannot be given now";
 
 /** A wish to see a hunk, and whether the focus goes there with it. */
 interface Request {
@@ -62,11 +65,19 @@ export class OpenReview {
   /** Verdicts that the core has not confirmed, by hunk. */
   #pending = new Map<string, Given>();
 
+  /** Where the user is choosing to split: the hunk, and which of its gaps. */
+  #splitting = $state.raw<{ hunk: string; gap: number } | null>(null);
+
   readonly places: readonly Place[] = $derived.by(() => places(this.review));
   readonly tally = $derived(tally(this.verdicts));
   /** Whether every hunk has a verdict. */
   readonly complete = $derived(this.tally.undecided === 0);
   readonly layout = $derived.by(() => this.#layOut());
+  /** The gap of the current hunk that the user has come to, counted from 0; `null` where none is chosen. */
+  readonly gap = $derived.by(() => {
+    const hunk = this.places[this.current]?.hunk.id;
+    return this.#splitting !== null && this.#splitting.hunk === hunk ? this.#splitting.gap : null;
+  });
 
   constructor(host: ReviewHost, review: Review, use: Use) {
     this.review = $state.raw(review);
@@ -197,10 +208,39 @@ export class OpenReview {
     if (this.#pending.get(id) === verdict) this.#pending.delete(id);
   }
 
+  /** Why a hunk cannot be split; `null` where it can. */
+  cannotSplit(index: number): string | null {
+    if (this.use !== "deciding") return NOT_NOW;
+    if (this.verdicts[index] === "edited") return "Your text decides this file";
+    return this.#hunk(index).split_at.length > 0 ? null : "No unchanged line lies between its changes";
+  }
+
+  /** Splits a hunk in its gap. Where it has several, the user chooses among them. */
+  startSplit(index: number): void {
+    if (this.cannotSplit(index) !== null) return;
+    const { id, split_at } = this.#hunk(index);
+    if (split_at.length === 1) return void this.split(index, split_at);
+    this.#unfolded = new Set(this.#unfolded).add(id);
+    this.current = index;
+    this.#splitting = { hunk: id, gap: 0 };
+  }
+
+  /** Goes to another gap of the hunk that is being split. */
+  chooseGap(gap: number): void {
+    const { id, split_at } = this.#hunk(this.current);
+    if (this.gap !== null) this.#splitting = { hunk: id, gap: Math.max(0, Math.min(gap, split_at.length - 1)) };
+  }
+
+  /** Leaves the hunk whole. */
+  leaveSplit(): void {
+    this.#splitting = null;
+    this.goTo(this.current);
+  }
+
   /** Splits a hunk at these rows; its first part is then the current hunk. */
   async split(index: number, at: readonly number[]): Promise<void> {
     const hunk = this.#hunk(index).id;
-    if (at.length === 0 || this.use !== "deciding") return;
+    this.#splitting = null;
     const params = { session: this.#host.session, hunk, at: [...at] };
     const parts = await this.#change(() => this.#host.backend.call("review/split", params), () => {});
     if (parts === null) return;
@@ -209,29 +249,50 @@ export class OpenReview {
     if (first >= 0) this.goTo(first);
   }
 
-  /** The text of a hunk's file, as proposed or as the user made it. */
-  async textOf(index: number): Promise<FileText | null> {
+  /** The file that a hunk belongs to. */
+  fileOf(index: number): FileView {
+    return this.review.files[this.places[index]!.file]!;
+  }
+
+  /** The text of a file, as proposed or as the user made it. */
+  async textOf(path: WirePath): Promise<FileText | null> {
     try {
-      return await this.#host.backend.call("review/file", { session: this.#host.session, path: this.#file(index).path });
+      return await this.#host.backend.call("review/file", { session: this.#host.session, path });
     } catch (error) {
       this.#host.tell(error);
       return null;
     }
   }
 
-  /** Puts the user's own text in the place of a hunk's file, or withdraws it; whether that was taken. */
-  async edit(index: number, content: string | null): Promise<boolean> {
-    const params = { session: this.#host.session, path: this.#file(index).path, content };
+  /** Which lines of a file's proposed text are new in this review, counted from 1. */
+  async newLines(file: FileView): Promise<number[]> {
+    const { session, backend } = this.#host;
+    try {
+      const all = await Promise.all(
+        file.hunks.filter((hunk) => !isWithoutLines(hunk)).map(({ id, row_count }) =>
+          backend.call("review/rows", { session, hunk: id, first: 0, last: row_count - 1 }),
+        ),
+      );
+      return all.flatMap(({ rows }) => rows.flatMap((row) => (row.kind === "+" ? (row.new ?? []) : [])));
+    } catch (error) {
+      this.#host.tell(error);
+      return [];
+    }
+  }
+
+  /** Puts the user's own text in the place of a file, or withdraws it; whether that was taken. */
+  async edit(path: WirePath, content: string | null): Promise<boolean> {
+    const params = { session: this.#host.session, path, content };
     const done = await this.#change(() => this.#host.backend.call("review/edit", params), () => {});
     if (done === null) return false;
     await this.#host.reload();
     return true;
   }
 
-  /** Opens a hunk's file in the user's own editor. */
-  async editOutside(index: number): Promise<boolean> {
+  /** Opens a file in the user's own editor. */
+  async editOutside(path: WirePath): Promise<boolean> {
     try {
-      await this.#host.backend.call("review/edit_outside", { session: this.#host.session, path: this.#file(index).path });
+      await this.#host.backend.call("review/edit_outside", { session: this.#host.session, path });
       return true;
     } catch (error) {
       this.#host.tell(error);
@@ -241,12 +302,8 @@ export class OpenReview {
 
   /** Why a hunk's file cannot be edited; `null` where it can. */
   cannotEdit(index: number): string | null {
-    if (this.use !== "deciding") return "Verdicts cannot be given now";
-    return this.#file(index).editable ? null : "Only text can be edited";
-  }
-
-  #file(index: number): FileView {
-    return this.review.files[this.places[index]!.file]!;
+    if (this.use !== "deciding") return NOT_NOW;
+    return this.fileOf(index).editable ? null : "Only text can be edited";
   }
 
   /** Opens the box for a comment on a hunk, or on one of its lines; a draft goes on where it was. */

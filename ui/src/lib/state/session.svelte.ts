@@ -1,14 +1,11 @@
 import { asCallError, type Backend } from "$lib/backend";
 import type { FileView, Notification, RedChoice, Resume, SessionView, Undone } from "$lib/bindings/wire";
-import { notYetIn } from "$lib/model/conversation";
+import { notYetIn, reviewCommand } from "$lib/model/conversation";
 import type { Page } from "$lib/model/keymap";
 import { Revisions } from "$lib/model/revisions";
 import { debounce } from "$lib/model/when";
 import { canStop, isOpen } from "$lib/model/words";
 import { OpenReview, type ReviewHost } from "./review.svelte";
-
-/** What opens a review of the user's own tree, with the revision that it is compared with. */
-const REVIEW_COMMAND = /^\/review(?:\s+(\S+))?$/;
 
 type Heard<M extends Notification["method"]> = Extract<Notification, { method: M }>["params"];
 
@@ -40,7 +37,6 @@ export class OpenSession {
   #loadAgain = false;
   #reload = debounce(() => void this.#load(), 30);
   #keepDraft = debounce(() => void this.#saveDraft(), 400);
-
 
   constructor(backend: Backend, view: SessionView, tell: (error: unknown) => void) {
     this.id = view.session;
@@ -100,11 +96,11 @@ export class OpenSession {
   async send(): Promise<void> {
     const prompt = this.draft;
     if (prompt.trim() === "" || this.sending) return;
-    const review = REVIEW_COMMAND.exec(prompt.trim());
+    const review = reviewCommand(prompt);
     this.sending = true;
     try {
       if (review === null) await this.#backend.call("turn/start", { session: this.id, prompt });
-      else await this.#backend.call("review/open", { session: this.id, rev: review[1] });
+      else await this.#backend.call("review/open", { session: this.id, ...review });
       this.refusal = null;
       if (this.draft === prompt) this.write("");
       this.#reload();

@@ -1,4 +1,4 @@
-import type { FileView, GateView, HunkView, Message, ReproposedView, SetAsideView, ToolCall } from "$lib/bindings/wire";
+import type { ConstraintView, FileView, GateView, HunkView, Message, ReproposedView, SetAsideView, ToolCall } from "$lib/bindings/wire";
 import { countsOf, hunkOf, rowsOf } from "./rows";
 
 /** The recorded repository: a small service whose signing key is in its source. */
@@ -132,6 +132,46 @@ export function round1(): FileView[] {
   return [file("src/auth.rs", "modified", authRound1()), file("src/main.rs", "modified", [mainRound1()])];
 }
 
+/** What round 1 of the turn left accepted. */
+export function accepted(): FileView[] {
+  return [file("src/auth.rs", "modified", authRound1().slice(1))];
+}
+
+/** Changes without lines, and hunks of which there is something to know. */
+export function oddities(): FileView[] {
+  const bare = (id: string, number: number, what: string): HunkView => ({
+    id, number, what, old: [0, 0], new: [0, 0], header: "", context: "", row_count: 0, split_at: [], changes_your_edit: false,
+    counts: { added: 0, removed: 0 }, verdict: null, comments: [],
+  });
+  const hidden = hunkOf("hidden", 2, [41, 41], "fn may_enter", "Name the two roles that may enter.", `
+ fn may_enter(user: &User) -> bool {
+-    user.role == "admin"
++    user.role == "admin" || user.role == "\u202eresu\u2066 // checked\u2069\u200b"
+ }`);
+  const copy = hunkOf("copy", 1, [10, 10], "fn main", "Read the secret from the environment.", `
+ fn main() {
++    let secret = std::env::var("JWT_SECRET").expect("JWT_SECRET must be set");
+ }`);
+  copy.copy_of = { path: "src/auth.rs", round: 1 };
+  const again = hunkOf("again", 1, [4, 4], "class Session", undefined, `
+ export class Session {
+-  retries = 3;
++  retries = 5;
+ }`);
+  again.changes_your_edit = true;
+  again.answers = { round: 1, rows: rowsOf("\n-  retries = 3;\n+  retries = 5;", [5, 5]), comments: ["three is enough"], unchanged: true };
+  return [
+    { ...file("src/auth/token.rs", "renamed", [bare("rename", 1, "renamed from src/token.rs"), hidden]), old_path: "src/token.rs" },
+    { ...file("scripts/release.sh", "mode", [bare("mode", 1, "mode 644 -> 755")]), marked: "runs on your machine", editable: false },
+    { ...file("docs/tokens.md", "line_endings", [bare("ends", 1, "line endings")]), editable: false },
+    { ...file("assets/logo.png", "binary", [bare("binary", 1, "binary")]) },
+    { ...file("latest", "symlink", [bare("symlink", 1, "symlink")]), editable: false },
+    { ...file("src/old.rs", "deleted", [bare("deleted", 1, "file deleted")]) },
+    file("src/bin/check.rs", "modified", [copy]),
+    file("web/src/session.ts", "modified", [again]),
+  ];
+}
+
 export function round2(comment: string): FileView[] {
   const auth = hunkOf("auth-3", 1, [23, 23], "fn signing_key", "Take the key from the config file, which already holds the database password, so that nothing is read from the environment.", `
  /// Signs every access token, on all instances.
@@ -193,6 +233,14 @@ export function round2(comment: string): FileView[] {
 export function reproposed(): ReproposedView {
   const hunk = mainRound1();
   return { id: "main-1-again", path: "src/main.rs", what: hunk.what, round: 1, share: 1, rows: hunk.rows ?? [], matched: (hunk.rows ?? []).flatMap((row, index) => (row.kind === "+" ? [index] : [])), askable: true, rationale: hunk.rationale ?? null };
+}
+
+/** What was rejected in round 1. */
+export function constraints(): ConstraintView[] {
+  return [
+    { id: "constraint-1", path: "src/auth.rs", round: 1, comments: ["put it in the config file instead, not the environment"], lifted: false },
+    { id: "constraint-2", path: "src/main.rs", round: 1, comments: [], lifted: false },
+  ];
 }
 
 export const SET_ASIDE: SetAsideView = {

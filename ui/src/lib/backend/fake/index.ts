@@ -1,8 +1,9 @@
 import type {
-  CallError, EndingName, HunkView, Methods, Notification, OpenedRepo, Review, SessionLine, SessionView, WirePath, TurnEnded } from "$lib/bindings/wire";
+  CallError, EndingName, FileView, HunkView, Methods, Notification, OpenedRepo, Review, SessionLine, SessionView, WirePath, TurnEnded } from "$lib/bindings/wire";
 import type { Backend, Opening, Question } from "../index";
 import { bigRows } from "./big";
 import * as gatehouse from "./gatehouse";
+import { partOf } from "./rows";
 import { emptyView, reviewOf, SCENES, viewOf, type Scene } from "./scenes";
 
 type Params<M extends keyof Methods> = Methods[M]["params"];
@@ -32,6 +33,10 @@ export class Fake implements Backend {
   #pace: number;
   #trusted: boolean;
   #names = 0;
+  /** The user's own texts, by path. */
+  #edits = new Map<string, string>();
+  /** What earlier rounds accepted. */
+  #accepted: FileView[] = gatehouse.accepted();
 
   constructor(scene: Scene, { pace = 1, ending = "applied" as EndingName, files = 1000 } = {}) {
     this.#scene = scene;
@@ -78,8 +83,8 @@ export class Fake implements Backend {
   #repo(path: WirePath): OpenedRepo {
     const demo = path === "/demo";
     return {
-      repo: "repo-1", root: path, name: "gatehouse", branch: "main", gates: gatehouse.COMMANDS, trusted: this.#trusted,
-      digest: "5f3c", commands: gatehouse.COMMANDS.map((gate) => gate.run), problems: [], copied: [], found: [],
+      repo: "repo-1", root: path, name: "gatehouse", branch: "main", gates: gatehouse.COMMANDS, trusted: this.#trusted, setup: "npm ci",
+      digest: "5f3c", commands: ["npm ci", ...gatehouse.COMMANDS.map((gate) => gate.run)], problems: [], copied: [".env"], found: [],
       ...(this.#scene === "found" ? { gates: [], commands: [], found: gatehouse.COMMANDS } : {}),
       model: { provider: "replay", name: demo ? "Demo model" : "Recorded model" },
     };
@@ -171,10 +176,7 @@ export class Fake implements Backend {
       const file = review.files.find((each) => each.hunks.some((own) => own.id === hunk))!;
       const whole = file.hunks.find((own) => own.id === hunk)!;
       const cuts = [0, ...at, whole.row_count];
-      const parts = cuts.slice(1).map((end, index): HunkView => {
-        const rows = whole.rows?.slice(cuts[index], end) ?? [];
-        return { ...whole, id: `${hunk}-${index}`, rows, row_count: rows.length, split_at: [], verdict: null, comments: index === 0 ? whole.comments : [] };
-      });
+      const parts = cuts.slice(1).map((end, index) => partOf(whole, `${hunk}-${index}`, cuts[index]!, end));
       file.hunks.splice(file.hunks.indexOf(whole), 1, ...parts);
       file.hunks.forEach((own, index) => (own.number = index + 1));
       return { hunks: parts.map((part) => part.id), revision: this.#changed(this.#view(session)) };
@@ -182,16 +184,32 @@ export class Fake implements Backend {
     "review/file": ({ session, path }) => {
       const file = this.#view(session).review!.files.find((each) => each.path === path)!;
       const lines = file.hunks.flatMap((hunk) => hunk.rows ?? []).filter((row) => row.kind !== "-");
-      return { content: lines.map((row) => `${row.text}\n`).join(""), edited: file.hunks.some((hunk) => hunk.verdict === "edited") };
+      const own = this.#edits.get(String(path));
+      const ends = this.#scene === "mixed" ? ["\r\n", "\n"] : ["\n"];
+      const proposed = lines.map((row, index) => `${row.text}${ends[index % ends.length]}`).join("");
+      return { content: own ?? proposed, edited: own !== undefined };
     },
     "review/edit": ({ session, path, content }) => {
       const file = this.#view(session).review!.files.find((each) => each.path === path)!;
       for (const hunk of file.hunks) hunk.verdict = content === null ? null : "edited";
+      if (content === null) this.#edits.delete(String(path));
+      else this.#edits.set(String(path), content);
       return { revision: this.#changed(this.#view(session)) };
     },
     "review/edit_outside": () => ({}),
-    "review/accepted": () => ({ files: gatehouse.round1().slice(0, 2) }),
-    "review/take_back": ({ session }) => ({ revision: this.#changed(this.#view(session)) }),
+    "review/accepted": () => ({ files: this.#accepted }),
+    "review/take_back": ({ session, hunk }) => {
+      const review = this.#view(session).review!;
+      const file = this.#accepted.find((each) => each.hunks.some((own) => own.id === hunk))!;
+      const taken = { ...file.hunks.find((own) => own.id === hunk)!, verdict: "reject" as const };
+      file.hunks = file.hunks.filter((own) => own.id !== hunk);
+      this.#accepted = this.#accepted.filter((each) => each.hunks.length > 0);
+      review.accepted_so_far = this.#accepted.map((each) => ({ path: each.path, hunks: each.hunks.length }));
+      const known = review.files.find((each) => each.path === file.path);
+      if (known === undefined) review.files.unshift({ ...file, hunks: [taken] });
+      else known.hunks.push({ ...taken, number: known.hunks.length + 1 });
+      return { revision: this.#changed(this.#view(session)) };
+    },
     "review/open": ({ session, rev }) => {
       const view = this.#view(session);
       view.turn++;
@@ -236,11 +254,20 @@ export class Fake implements Backend {
       this.#changed(this.#view(session));
       return { hunk: asked!.id };
     },
-    "review/lift": () => ({}),
+    "review/lift": ({ session, constraint }) => {
+      for (const each of this.#view(session).review!.constraints) if (each.id === constraint) each.lifted = true;
+      this.#changed(this.#view(session));
+      return {};
+    },
     "red/choose": ({ session, choice }) => {
       const view = this.#view(session);
       if (choice === "discard") this.#end(view, "red", "Red, not applied: build fails");
       else if (choice === "apply_anyway") this.#apply(view);
+      else if (choice === "edit") {
+        view.review = { ...view.review!, of: "accepted" };
+        for (const hunk of view.review.files.flatMap((file) => file.hunks)) hunk.verdict = "accept";
+        this.#phase(view, "review");
+      }
       return {};
     },
   };

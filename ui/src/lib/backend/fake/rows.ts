@@ -80,7 +80,16 @@ export function hunkOf(
   rationale: string | undefined,
   diff: string,
 ): HunkView {
-  const rows = rowsOf(diff, first);
+  return { ...hunkView(id, number, context, rowsOf(diff, first)), rationale };
+}
+
+/** The part of a hunk that its rows from `from` up to `to` are, as a hunk of its own. */
+export function partOf(whole: HunkView, id: string, from: number, to: number): HunkView {
+  const part = hunkView(id, whole.number, whole.context, (whole.rows ?? []).slice(from, to));
+  return { ...part, rationale: whole.rationale, comments: from === 0 ? whole.comments : [] };
+}
+
+function hunkView(id: string, number: number, context: string, rows: Row[]): HunkView {
   const olds = rows.flatMap((row) => row.old ?? []);
   const news = rows.flatMap((row) => row.new ?? []);
   const range: [number, number] = [news[0] ?? 0, news.at(-1) ?? 0];
@@ -90,12 +99,11 @@ export function hunkOf(
     what: `lines ${range[0]}-${range[1]}`,
     old: [olds[0] ?? 0, olds.at(-1) ?? 0],
     new: range,
-    header: `@@ -${first[0]},${olds.length} +${first[1]},${news.length} @@ ${context}`,
+    header: `@@ -${olds[0] ?? 0},${olds.length} +${news[0] ?? 0},${news.length} @@ ${context}`,
     context,
     row_count: rows.length, split_at: splitsOf(rows), changes_your_edit: false,
     rows,
     counts: countsOf(rows),
-    rationale,
     verdict: null,
     comments: [],
   };

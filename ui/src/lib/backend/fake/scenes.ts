@@ -5,7 +5,7 @@ import * as gatehouse from "./gatehouse";
 /** Where a fake session begins. */
 export const SCENES = [
   "start", "new", "untrusted", "working", "brief", "review", "brief2", "answered", "red", "held", "ended", "big",
-  "reading", "tree", "redbrief", "setup", "edited", "found",
+  "reading", "tree", "redbrief", "setup", "edited", "found", "odd", "mixed", "floor",
 ] as const;
 export type Scene = (typeof SCENES)[number];
 
@@ -59,6 +59,8 @@ export function viewOf(scene: Scene, ending: EndingName, files: number): Session
   view.gates = gatehouse.gates("green");
   if (scene === "setup") {
     view.phase = "setup";
+    view.messages = view.messages.filter((message) => message.kind !== "tool" && (message.kind !== "model" || message.turn < 5));
+    view.gates = [];
     view.held = { cause: "setup", output: "npm error code ENOTFOUND\nnpm error network request failed\n", reason: "`npm ci` failed (exit 1)." };
     return view;
   }
@@ -70,9 +72,14 @@ export function viewOf(scene: Scene, ending: EndingName, files: number): Session
   }
   view.messages.push({ kind: "model", turn: 5, round: 1, text: gatehouse.SUMMARY_1 });
   view.phase = "review";
-  if (["brief", "review", "reading", "tree", "redbrief", "edited"].includes(scene)) {
-    view.review = reviewOf(1, gatehouse.round1(), gatehouse.SUMMARY_1);
-    if (scene === "tree") Object.assign(view.review, { of: "tree", last: true });
+  if (["brief", "review", "reading", "tree", "redbrief", "edited", "odd", "mixed"].includes(scene)) {
+    view.review = reviewOf(1, scene === "odd" ? gatehouse.oddities() : gatehouse.round1(), gatehouse.SUMMARY_1);
+    if (scene === "tree") {
+      view.messages = [...gatehouse.earlierTurn(), { kind: "prompt", turn: 5, text: "/review" }];
+      view.gates = [];
+      view.review = { ...reviewOf(1, gatehouse.round1(), ""), of: "tree", last: true };
+      view.review.brief.gates = [];
+    }
     if (scene === "reading") {
       view.phase = "gates";
       view.gates = gatehouse.gates("running");
@@ -112,11 +119,18 @@ export function viewOf(scene: Scene, ending: EndingName, files: number): Session
     ...gatehouse.calls(2).map((call) => ({ kind: "tool" as const, ...call })),
     { kind: "model", turn: 5, round: 2, text: gatehouse.SUMMARY_2 },
   );
-  if (scene === "brief2" || scene === "answered") {
+  if (scene === "brief2" || scene === "answered" || scene === "floor") {
     const review = reviewOf(2, gatehouse.round2("put it in the config file instead, not the environment"), gatehouse.SUMMARY_2);
     review.brief.reproposed = [gatehouse.reproposed()];
     review.brief.set_aside = [gatehouse.SET_ASIDE];
     review.accepted_so_far = [{ path: "src/auth.rs", hunks: 1 }];
+    review.constraints = gatehouse.constraints();
+    if (scene === "floor") {
+      review.brief.reproposed.push({ ...gatehouse.reproposed(), id: "earlier", share: 0.8, askable: false });
+      review.brief.ignored = ["target/debug/gatehouse", "web/node_modules/.cache/x"];
+      review.last = true;
+      view.reproposals = 2;
+    }
     view.review = review;
     return view;
   }
