@@ -88,8 +88,10 @@ export function hunkName(hunk: HunkView, change: FileView["change"]): string {
   return `Change ${hunk.number}`;
 }
 
-/** `lines 23-31` as it is printed: with a dash that joins numbers. */
+/** What a hunk is about, as its head has it beside its name: lines with a dash that joins numbers, else what the name does not say. */
 export function printedWhat(what: string): string {
+  if (what === "line endings") return "no other change";
+  if (what === "binary") return "cannot be shown as text";
   return what.replace(/^lines (\d+)-(\d+)$/, "lines $1–$2");
 }
 

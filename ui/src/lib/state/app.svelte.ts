@@ -22,7 +22,7 @@ export type Dialog =
   | { kind: "keys" }
   | { kind: "gate"; name: string }
   | { kind: "patch"; turn: number; patch: string }
-  | { kind: "question"; title: string; words: string; yes: string; no: string; testid?: string; run: () => void };
+  | { kind: "question"; title: string; words: string; yes: string; no: string; run: () => void };
 
 /** The window: a repository, its sessions, and the one that is open. */
 export class App {
@@ -229,7 +229,6 @@ export class App {
       words: "They go out of your files, and out of the index where they are staged. It can be undone afterwards. Everything else stays as it is.",
       yes: "Take out",
       no: "Go on reviewing",
-      testid: "tree-finish-confirm",
       run: finish,
     };
   }

@@ -183,10 +183,11 @@ export class Fake implements Backend {
     },
     "review/file": ({ session, path }) => {
       const file = this.#view(session).review!.files.find((each) => each.path === path)!;
-      const lines = file.hunks.flatMap((hunk) => hunk.rows ?? []).filter((row) => row.kind !== "-");
+      const lines: string[] = [];
+      for (const row of file.hunks.flatMap((hunk) => hunk.rows ?? [])) if (row.new !== undefined) lines[row.new - 1] = row.text;
       const own = this.#edits.get(String(path));
       const ends = this.#scene === "mixed" ? ["\r\n", "\n"] : ["\n"];
-      const proposed = lines.map((row, index) => `${row.text}${ends[index % ends.length]}`).join("");
+      const proposed = Array.from(lines, (line, index) => `${line ?? ""}${ends[index % ends.length]}`).join("");
       return { content: own ?? proposed, edited: own !== undefined };
     },
     "review/edit": ({ session, path, content }) => {
