@@ -53,6 +53,13 @@ impl Stage {
         self.desk.open(&[self.repository.root().to_str().unwrap()])
     }
 
+    /// The window, after the user has asked for a change.
+    fn begin(&self) -> Window {
+        let window = self.open();
+        prompt(&window, "Change it.");
+        window
+    }
+
     fn assert_untouched(&self) {
         assert_eq!(Tree::read(&self.repository.root()), self.before, "nothing was written");
     }
@@ -112,8 +119,7 @@ fn answered() {
 #[test]
 fn refused() {
     let stage = Stage::set(&reply("", &[(5, "five"), (20, "twenty")]), "");
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     end_at_the_brief(&window, "refuse");
     status_says(&window, "Refused, nothing applied");
     stage.assert_untouched();
@@ -122,8 +128,7 @@ fn refused() {
 #[test]
 fn stopped_partway() {
     let stage = Stage::set(&reply("", &[(5, "five"), (20, "twenty")]), "");
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     start_review(&window);
     window.find(&hunk(0)).find(&id("accept")).click();
     window.find(&format!("{}[data-verdict=accept]", hunk(0)));
@@ -138,8 +143,7 @@ fn floor() {
     let script = reply("", &[(5, "let a = 1;"), (20, "twenty")])
         + &reply("REJECTED", &[(5, "let a = 1;"), (20, "twenty")]);
     let stage = Stage::set(&script, "[review]\nreproposal_floor = 1\n");
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     start_review(&window);
     reject_the_first(&window);
     accept_the_rest(&window);
@@ -154,8 +158,7 @@ fn interrupted() {
         "[[reply]]\ntext = \"Slowly.\"\ndelay_ms = 600000\n[[reply.step]]\ntool = \"list\"\npath = \".\"\n",
         "",
     );
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     window.find(&id("stop")).click();
     status_says(&window, "Interrupted in round 1, nothing applied");
     stage.assert_untouched();
@@ -164,8 +167,7 @@ fn interrupted() {
 #[test]
 fn out_of_rounds() {
     let stage = Stage::set(&reply("", &[(5, "five"), (20, "twenty")]), "[review]\nmax_rounds = 1\n");
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     start_review(&window);
     reject_the_first(&window);
     accept_the_rest(&window);
@@ -179,8 +181,7 @@ fn red_not_applied() {
     let settings =
         "[gates]\nattempts = 1\n[[gate]]\nname = \"words\"\nrun = \"! grep -n broken src/a.txt\"\n";
     let stage = Stage::set(&reply("", &[(5, "broken"), (20, "twenty")]), settings);
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     window.find(&id("brief"));
     picture(&window, "20-red-brief");
     end_at_the_brief(&window, "accept-all");
@@ -196,8 +197,7 @@ fn red_and_edited_until_green() {
     let settings =
         "[gates]\nattempts = 1\n[[gate]]\nname = \"words\"\nrun = \"! grep -n broken src/a.txt\"\n";
     let stage = Stage::set(&reply("", &[(5, "broken"), (20, "twenty")]), settings);
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     end_at_the_brief(&window, "accept-all");
     window.find(&id("red-edit")).click();
     start_review(&window);
@@ -230,8 +230,7 @@ fn write_in_editor(window: &Window, text: &str) {
 #[test]
 fn failed() {
     let stage = Stage::set("[[reply]]\nfail = \"The network is down.\"\n", "");
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     window.find(&id("held"));
     picture(&window, "24-held");
     window.find(&id("held-end")).click();
@@ -261,8 +260,7 @@ fn reviewed() {
 #[test]
 fn set_aside_and_undone() {
     let stage = Stage::set(&reply("", &[(5, "five"), (20, "twenty")]), "");
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     window.find(&id("brief"));
     let mine = lines().replace("line 5\n", "my five\n");
     stage.repository.write("src/a.txt", &mine);
@@ -280,8 +278,7 @@ fn set_aside_and_undone() {
 #[test]
 fn a_hunk_is_split_and_its_parts_are_decided_apart() {
     let stage = Stage::set(&reply("", &[(5, "five"), (9, "nine")]), "");
-    let window = stage.open();
-    prompt(&window, "Change it.");
+    let window = stage.begin();
     start_review(&window);
     let first = window.find(&hunk(0));
     first.find(&id("comment")).click();

@@ -338,7 +338,10 @@ impl Review {
         for hunk in files.iter().flat_map(|file| &file.hunks) {
             if known.contains(&hunk.id) {
                 review.decide(hunk.id.clone(), self.verdict(&hunk.id));
-            } else if hunk.changed_lines() == taken.changed_lines() && same_kind(hunk, taken) {
+            } else if hunk.path == taken.path
+                && hunk.changed_lines() == taken.changed_lines()
+                && same_kind(hunk, taken)
+            {
                 review.decide(hunk.id.clone(), Some(Verdict::Rejected));
             }
         }

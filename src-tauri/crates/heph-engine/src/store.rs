@@ -18,7 +18,11 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::settings::Gate;
 
 /// Grows with each change of the tables; a file of a later version is refused.
-const SCHEMA_VERSION: i64 = 1;
+const SCHEMA_VERSION: i64 = 2;
+
+/// What makes a file of version 1 one of version 2: a turn's opening was the text of its prompt, and now says
+/// what it is.
+const FROM_1: &str = "UPDATE turn SET opening = json_object('Prompt', opening)";
 
 /// How long a lock of another program on the file (a backup, say) is waited for.
 const LOCK_LIMIT: Duration = Duration::from_secs(2);
@@ -163,6 +167,7 @@ impl Store {
                 let schema = format!("BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;");
                 db.execute_batch(&schema)?;
             }
+            1 => db.execute_batch(&format!("BEGIN; {FROM_1}; PRAGMA user_version = 2; COMMIT;"))?,
             SCHEMA_VERSION => {}
             newer => return Err(StoreError::Newer(newer)),
         }
@@ -448,4 +453,35 @@ fn to_json(value: &impl Serialize) -> Result<String, StoreError> {
 
 fn from_json<T: DeserializeOwned>(json: &str) -> Result<T, StoreError> {
     Ok(serde_json::from_str(json)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_an_earlier_version_keeps_its_turns() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("heph.db");
+        let mut store = Store::open(&file).unwrap();
+        store.open_repo("r", folder.path(), 0).unwrap();
+        let session = store.new_session("r", None, 0).unwrap();
+        let prompt = "say \"it\" and {\"Prompt\": 1}";
+        let opening = turn::Opening::Prompt(prompt.into());
+        let row =
+            TurnRow { number: 1, opening, settings: Default::default(), gates: Vec::new(), ending: None };
+        store.open_turn(&session, &row, &Message::Prompt { turn: 1, text: prompt.into() }).unwrap();
+        store.db.execute("UPDATE turn SET opening = ?1", [prompt]).unwrap();
+        store.db.pragma_update(None, "user_version", 1).unwrap();
+        drop(store);
+        let store = Store::open(&file).unwrap();
+        assert_eq!(
+            store.latest_turn(&session.id).unwrap().unwrap().opening,
+            turn::Opening::Prompt(prompt.into())
+        );
+        drop(store);
+        Store::open(&file).unwrap();
+        Connection::open(&file).unwrap().pragma_update(None, "user_version", 3).unwrap();
+        assert!(matches!(Store::open(&file), Err(StoreError::Newer(3))));
+    }
 }

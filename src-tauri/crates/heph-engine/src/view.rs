@@ -38,6 +38,8 @@ pub fn held(phase: &Phase) -> Option<wire::Held> {
         Phase::Held(held) => {
             let (cause, output) = match &held.cause {
                 turn::Cause::Failed => (wire::HeldCause::Failed, ""),
+                // What was cut off before the model had its prompt goes on as a setup does.
+                turn::Cause::CutOff if *held.from == Phase::Setup => (wire::HeldCause::Setup, ""),
                 turn::Cause::CutOff => (wire::HeldCause::CutOff, ""),
                 turn::Cause::Setup { output } => (wire::HeldCause::Setup, output.as_str()),
             };

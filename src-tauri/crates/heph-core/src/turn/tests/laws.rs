@@ -277,6 +277,15 @@ impl World {
             let constraints = self.turn.constraints();
             assert!(!constraints.iter().any(|own| repeats(hunk, own)), "{hunk:?} repeats a constraint");
         }
+        for (refused, _) in review.refused() {
+            let constraint = self.turn.constraints().iter().find(|own| own.id == refused.constraint).unwrap();
+            assert!(constraint.compared_in(self.turn.round()), "the comment was answered, or there was none");
+            let own = review.refused().filter(|(other, _)| other.constraint == refused.constraint);
+            let own: Vec<&Hunk> = own.map(|(_, hunk)| hunk).collect();
+            let threshold = self.turn.settings().threshold;
+            let repeated = lifted_by(std::slice::from_ref(constraint), &own, threshold);
+            assert!(!repeated.is_empty(), "{own:?} are refused and repeat nothing");
+        }
         let asked = review.hunks().count() + review.refused().count();
         let proposed: usize = review.proposed().iter().map(|file| file.hunks.len()).sum();
         assert_eq!(asked, proposed, "no hunk is lost");
