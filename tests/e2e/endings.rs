@@ -285,6 +285,14 @@ fn a_hunk_is_split_and_its_parts_are_decided_apart() {
     first.find(&id("comment-text")).enter("why this one?");
     picture(&window, "28-before-the-split");
     first.find(&id("comment-save")).click();
+    window.find(&format!("{} .row.add .no.new", hunk(0))).click();
+    window.find(&hunk(0)).find(&id("comment-text")).enter("a number, please");
+    picture(&window, "30-line-comment");
+    window.find(&hunk(0)).find(&id("comment-save")).click();
+    window.wait("the comment on its line", || {
+        let said = window.find(&hunk(0)).text();
+        (said.contains("line 5") && said.contains("a number, please")).then_some(())
+    });
     press(&window, "s");
     window.find(&hunk(1));
     picture(&window, "29-split");
