@@ -38,6 +38,7 @@ scenarios! {
     a_file_under_an_ignored_path_is_named_and_not_reviewed
     a_gate_that_is_not_found_holds_up_nothing
     a_gate_that_is_red_on_the_accepted_part_only_goes_back_to_the_model
+    a_hunk_that_is_staged_otherwise_stays_staged_and_is_named
     a_last_round_ends_out_of_rounds
     a_model_that_fails_is_asked_again
     a_model_that_was_cut_off_goes_on_only_when_asked

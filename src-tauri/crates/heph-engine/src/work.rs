@@ -128,10 +128,18 @@ impl Workplace {
     /// Writes the difference between two trees into the user's, and takes what is there then as the
     /// new base.
     pub fn apply(&self, base: &TreeId, accepted: &TreeId, index: Index) -> Result<Input, WorkError> {
-        let report = match index {
+        let mut report = match index {
             Index::Untouched => self.private.apply(base, accepted)?,
             Index::Follows => self.private.apply_with_index(base, accepted)?,
         };
+        // What stays staged is told as what stays in the file is.
+        for staged in std::mem::take(&mut report.index) {
+            let file =
+                report.files.iter_mut().find(|file| file.path == staged.path && file.set_aside.is_none());
+            if let (Some(file), Some(aside)) = (file, staged.set_aside) {
+                file.set_aside = Some(aside);
+            }
+        }
         let base = self.private.snapshot(&self.session)?;
         self.show(&base, &base, "applied")?;
         let written = report.has_written().then_some(Written { before: report.before, after: report.after });
