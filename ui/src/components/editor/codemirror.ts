@@ -17,6 +17,8 @@ export interface EditorOptions {
   text: string;
   /** Lines that the review proposes, from 1; they are marked at their edge. */
   newLines: readonly number[];
+  /** The line that is shown first, from 1. */
+  line: number;
   readOnly: boolean;
   /** Hears the whole text, its lines ended by `\n`. */
   change: (text: string) => void;
@@ -92,5 +94,7 @@ export async function createEditor(parent: HTMLElement, options: EditorOptions):
       ],
     }),
   });
+  const { from } = view.state.doc.line(Math.max(1, Math.min(options.line, view.state.doc.lines)));
+  view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
   return { focus: () => view.focus(), destroy: () => view.destroy() };
 }

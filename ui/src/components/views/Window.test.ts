@@ -1,24 +1,6 @@
-import { cleanup, configure, fireEvent, render, screen, waitFor } from "@testing-library/svelte";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Fake } from "$lib/backend/fake";
-import type { Scene } from "$lib/backend/fake/scenes";
-import { App } from "$lib/state/app.svelte";
-import Window from "./Window.svelte";
-
-async function show(scene: Scene, options = {}) {
-  const fake = new Fake(scene, { pace: 0, ...options });
-  const app = new App(fake);
-  render(Window, { app });
-  await app.start();
-  return { app, fake };
-}
-
-const hunk = (index: number) => document.querySelector<HTMLElement>(`[data-testid=hunk][data-index="${index}"]`)!;
-const press = (key: string) => fireEvent.keyDown(document.body, { key });
-
-configure({ asyncUtilTimeout: 30_000 });
-beforeEach(() => localStorage.clear());
-afterEach(cleanup);
+import { fireEvent, screen, waitFor } from "@testing-library/svelte";
+import { describe, expect, it } from "vitest";
+import { hunk, press, show } from "./stage";
 
 describe("the window", () => {
   it("offers a folder, the demo and the repositories opened before", async () => {
@@ -102,9 +84,10 @@ describe("the window", () => {
     expect(fake.calls.some((call) => call.method === "repo/trust")).toBe(false);
   });
 
-  it("gives a red state three ways out", async () => {
+  it("gives a red state four ways out", async () => {
     const { fake } = await show("red");
     expect((await screen.findByTestId("red")).textContent).toContain("error[E0061]");
+    for (const way of ["red-edit", "red-again", "apply-anyway"]) expect(screen.getByTestId(way)).toBeTruthy();
     await fireEvent.click(screen.getByTestId("red-discard"));
     expect(fake.calls.at(-1)).toMatchObject({ method: "red/choose", params: { choice: "discard" } });
   });

@@ -30,6 +30,18 @@ describe("a code row", () => {
     expect(element.querySelector("img")).toBeNull();
   });
 
+  it("names the characters that are not seen, and so lets none of them turn the line around", () => {
+    const element = document.createElement("span");
+    element.innerHTML = codeHtml(row("a\u202eb\u2066\u200b\u00ad\ufeff\u0000\u{e0041}\tc"));
+    expect(element.textContent).toBe("aU+202EbU+2066U+200BU+00ADU+FEFFU+0000U+E0041\tc");
+    expect(element.querySelectorAll(".unseen")).toHaveLength(7);
+  });
+
+  it("leaves emoji and letters of every script as they are", () => {
+    const text = "👩🏽‍💻 ❤️ é שלום नमस्ते 日本";
+    expect(codeHtml(row(text))).toBe(text);
+  });
+
   it("takes no class but one of the theme's", () => {
     expect(codeHtml(row("a", [[0, 1, "btn\" onclick=\"x"]]))).toBe("a");
   });

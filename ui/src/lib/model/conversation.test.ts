@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Message, ToolCall } from "$lib/bindings/wire";
-import { callCount, changedSoFar, closingWords, notYetIn, proseParts, turns } from "./conversation";
+import { callCount, changedSoFar, closingWords, notYetIn, proseParts, turns, reviewCommand } from "./conversation";
 
 const call = (round: number, target: string, counts: ToolCall["counts"] = null, failed = false): Message => ({
   kind: "tool", turn: 1, round, name: counts === null ? "read" : "edit", target, outcome: "", failed, rationale: null, counts, detail: "", millis: 1,
@@ -71,5 +71,16 @@ describe("text that streams in", () => {
 
   it("is not taken for the words of an earlier turn", () => {
     expect(notYetIn([...messages, { kind: "prompt", turn: 2, text: "Again" }], "Now it is in the config.")).toBe("Now it is in the config.");
+  });
+});
+
+describe("a prompt that asks for a review of the user's own tree", () => {
+  it("names a revision, or means HEAD", () => {
+    expect(reviewCommand("/review")).toEqual({});
+    expect(reviewCommand("  /review main~2\n")).toEqual({ rev: "main~2" });
+  });
+
+  it("is nothing else that begins so", () => {
+    for (const prompt of ["/reviewer", "review", "/review a b", "Please /review"]) expect(reviewCommand(prompt)).toBeNull();
   });
 });

@@ -21,6 +21,14 @@ describe("keys", () => {
     expect(press("Escape", "hunks")).toBe("stop");
   });
 
+  it("mean something else while the user chooses where to split", () => {
+    expect(press("s", "hunks")).toBe("split");
+    expect(press("s", "splitting")).toBe("split_all");
+    expect(press("Enter", "splitting")).toBe("split_here");
+    expect(press("Escape", "splitting")).toBe("leave_split");
+    expect(press("a", "splitting")).toBeNull();
+  });
+
   it("never fire while the user types", () => {
     for (const { key, on } of BINDINGS.filter((each) => !each.key.startsWith("Ctrl"))) {
       expect(press(key, on ?? "hunks", "typing")).toBeNull();

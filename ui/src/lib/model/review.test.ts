@@ -51,6 +51,11 @@ describe("a hunk", () => {
     expect(hunkLabel(answering, 1, 7, "accept", "round")).toBe("hunk 2 of 7, src/auth.rs, lines 23 to 29, accepted, answers your comment");
   });
 
+  it("of the user's own tree is kept or goes out", () => {
+    expect(hunkLabel(all[1]!, 1, 7, "reject", "tree")).toBe("hunk 2 of 7, src/auth.rs, lines 58 to 68, goes out");
+    expect(hunkLabel(all[1]!, 1, 7, "edited", "tree")).toBe("hunk 2 of 7, src/auth.rs, lines 58 to 68, edited by you");
+  });
+
   it("without lines is named by what it changes", () => {
     const bare = { ...all[0]!.hunk, row_count: 0, what: "mode 644 -> 755" };
     expect(hunkName(bare, "mode")).toBe("Mode");

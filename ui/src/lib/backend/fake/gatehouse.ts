@@ -148,6 +148,19 @@ export function oddities(): FileView[] {
 -    user.role == "admin"
 +    user.role == "admin" || user.role == "\u202eresu\u2066 // checked\u2069\u200b"
  }`);
+  const gaps = hunkOf("gaps", 1, [12, 12], "impl Limits", "Take all limits from the config.", `
+ impl Limits {
+     pub fn of(config: &Config) -> Limits {
+-        let per_minute = 60;
++        let per_minute = config.limits.per_minute;
+         let window = Duration::from_secs(60);
+-        let burst = 10;
++        let burst = config.limits.burst;
+         let keys = KeyedStore::new();
+-        Limits { per_minute, window, burst, keys }
++        Limits { per_minute, window, burst, keys, strict: config.limits.strict }
+     }
+ }`);
   const copy = hunkOf("copy", 1, [10, 10], "fn main", "Read the secret from the environment.", `
  fn main() {
 +    let secret = std::env::var("JWT_SECRET").expect("JWT_SECRET must be set");
@@ -168,6 +181,7 @@ export function oddities(): FileView[] {
     { ...file("latest", "symlink", [bare("symlink", 1, "symlink")]), editable: false },
     { ...file("src/old.rs", "deleted", [bare("deleted", 1, "file deleted")]) },
     file("src/bin/check.rs", "modified", [copy]),
+    file("src/limits.rs", "modified", [gaps]),
     file("web/src/session.ts", "modified", [again]),
   ];
 }

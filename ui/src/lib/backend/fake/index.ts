@@ -80,6 +80,14 @@ export class Fake implements Backend {
     for (const hear of this.#hear) hear(structuredClone(notification));
   }
 
+  /** Lets the gates of the latest session end, so that its review opens. */
+  endGates(): void {
+    const view = this.#views[0]!;
+    view.gates = gatehouse.gates("green");
+    view.review = { ...view.review!, decidable: true };
+    this.#phase(view, "review");
+  }
+
   #repo(path: WirePath): OpenedRepo {
     const demo = path === "/demo";
     return {
