@@ -132,7 +132,7 @@ export function reviewCommand(prompt: string): { rev?: string } | null {
   return found[1] === undefined ? {} : { rev: found[1] };
 }
 
-/** The user's words, with what stands between backquotes as code. */
+/** Plain words, with what stands between backquotes as code. */
 export function proseParts(text: string): { code: boolean; text: string }[] {
   return text
     .split(/`([^`\n]+)`/)

@@ -1,4 +1,5 @@
 import type { EndingName, GateResult, GateView, ModelSettings, PhaseName, SessionLine, SessionView, TurnEnded } from "$lib/bindings/wire";
+import { proseParts } from "./conversation";
 import type { Tally } from "./review";
 
 /** `1 hunk`, `7 hunks`, `10,000 hunks`. */
@@ -101,7 +102,7 @@ export function endingExplained(ending: EndingName, applied: number): string {
 
 /** The status bar's line: what is happening now, or how the last turn ended. */
 export function status(view: SessionView, tally: Tally | null, page: "brief" | "hunks" | "elsewhere"): Said {
-  if (view.held !== null) return { icon: "alert", tone: "asks", words: sentence(view.held.reason) };
+  if (view.held !== null) return { icon: "alert", tone: "asks", words: sentence(proseParts(view.held.reason).map((part) => part.text).join("")) };
   const busy = (words: string): Said => ({ icon: "busy", tone: "plain", words });
   switch (view.phase) {
     case "idle":

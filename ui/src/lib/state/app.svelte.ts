@@ -226,7 +226,7 @@ export class App {
     this.dialog = {
       kind: "question",
       title: `Take ${count(rejected, "hunk")} out of your files?`,
-      words: "They go out of your files, and out of the index where they are staged. It can be undone afterwards. Everything else stays as it is.",
+      words: "What you chose to take out goes out of the index too, where it is staged. It can be undone afterwards. Everything else stays as it is.",
       yes: "Take out",
       no: "Go on reviewing",
       run: finish,

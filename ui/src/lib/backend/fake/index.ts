@@ -196,7 +196,7 @@ export class Fake implements Backend {
       const own = this.#edits.get(String(path));
       const ends = this.#scene === "mixed" ? ["\r\n", "\n"] : ["\n"];
       const proposed = Array.from(lines, (line, index) => `${line ?? ""}${ends[index % ends.length]}`).join("");
-      return { content: own ?? proposed, edited: own !== undefined };
+      return { content: own ?? proposed, edited: file.hunks.some((hunk) => hunk.verdict === "edited") };
     },
     "review/edit": ({ session, path, content }) => {
       const file = this.#view(session).review!.files.find((each) => each.path === path)!;
