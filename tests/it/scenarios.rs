@@ -51,6 +51,8 @@ scenarios! {
     a_rename_is_accepted_and_the_edit_under_it_rejected
     a_rename_is_rejected_and_the_edit_under_it_accepted
     a_review_is_as_it_was_after_a_kill
+    a_review_of_ones_own_tree_survives_a_kill
+    a_split_an_edit_and_a_hunk_taken_back_survive_a_kill
     a_split_hunk_is_rejected_in_one_part_and_only_that_part_is_a_constraint
     a_staged_hunk_rejected_in_a_review_of_ones_own_tree_leaves_tree_and_index
     a_turn_is_undone_while_nothing_has_changed
@@ -72,6 +74,7 @@ scenarios! {
     git_add_of_the_models_hides_no_file
     line_ends_and_a_missing_last_one_survive
     red_and_discarded_is_told_with_the_next_prompt
+    red_and_edited_survives_a_kill
     red_and_edited_until_it_is_green
     red_and_green_when_run_again
     red_before_the_turn_holds_up_nothing

@@ -1,7 +1,7 @@
 //! A review while it is open: hunks, verdicts, comments.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     ops::Range,
     sync::Arc,
 };
@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     constraint::Reproposal,
-    diff::{FileHunks, Hunk, Item, without},
+    diff::{Edit, FileHunks, Hunk, Item, without},
     file::File,
     id::{CommentId, HunkId},
     message::{Decision, FileResult, HunkResult, Outcome},
     path::RepoPath,
-    split::split,
+    split::{split, split_rows},
+    text::Bytes,
 };
 
 /// The user's verdict on a hunk. Without one a hunk is undecided.
@@ -300,6 +301,32 @@ impl Review {
         Some(())
     }
 
+    /// Splits hunks wherever two changes of theirs were hunks apart in `before`, which had the same changes.
+    fn split_as(&mut self, before: &Review) {
+        type Change<'a> = (&'a RepoPath, &'a [Bytes], &'a [Bytes]);
+        fn change<'a>(hunk: &'a Hunk, edit: &'a Edit) -> Change<'a> {
+            (&hunk.path, &edit.old, &edit.new)
+        }
+        let mut of: HashMap<Change<'_>, Option<&HunkId>> = HashMap::new();
+        for hunk in before.proposed.iter().flat_map(|file| &file.hunks) {
+            for edit in hunk.edits() {
+                // What was changed alike in two places says nothing of either.
+                of.entry(change(hunk, edit)).and_modify(|known| *known = None).or_insert(Some(&hunk.id));
+            }
+        }
+        let proposed = self.proposed.clone();
+        for hunk in proposed.iter().flat_map(|file| &file.hunks) {
+            let own: Vec<_> =
+                hunk.edits().iter().map(|edit| of.get(&change(hunk, edit)).copied().flatten()).collect();
+            let apart =
+                |pair: &[Option<&HunkId>]| pair[0].is_some() && pair[1].is_some() && pair[0] != pair[1];
+            let rows = split_rows(hunk).into_iter().zip(own.windows(2));
+            let at: Vec<usize> = rows.filter(|(_, pair)| apart(pair)).map(|(row, _)| row).collect();
+            // Without such a place there is nothing to split.
+            let _whole = self.split(&hunk.id, &at);
+        }
+    }
+
     /// Gives the comments on a hunk that is gone to the first of `heirs` that has their line, or else to
     /// the first.
     fn rehome(&mut self, gone: &HunkId, heirs: impl Fn(&Hunk) -> bool) {
@@ -331,6 +358,7 @@ impl Review {
             self.refused.iter().filter(|refused| still(&refused.hunk)).cloned().collect()
         };
         let mut review = Review::new(self.subject, proposed, refused);
+        review.split_as(self);
         review.edited = self.edited.clone();
         review.comments = self.comments.clone();
         let known: BTreeSet<&HunkId> = self.hunks().map(|hunk| &hunk.id).collect();
