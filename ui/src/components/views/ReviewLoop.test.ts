@@ -1,3 +1,4 @@
+import { EditorView } from "@codemirror/view";
 import { fireEvent, screen, waitFor } from "@testing-library/svelte";
 import { describe, expect, it } from "vitest";
 import type { Fake } from "$lib/backend/fake";
@@ -60,6 +61,14 @@ describe("splitting a hunk", () => {
     expect(called(fake, "review/split")).toEqual([]);
   });
 
+  it("is over when the user goes to another hunk", async () => {
+    const { app } = await hunksOf("odd", GAPS);
+    await press("s");
+    hunk(GAPS - 1).dispatchEvent(new Event("pointerdown", { bubbles: true }));
+    app.session!.review!.goTo(GAPS);
+    expect(app.session!.review!.gap).toBeNull();
+  });
+
   it("says why where it is not possible", async () => {
     await hunksOf("brief");
     const split = hunk(0).querySelector<HTMLButtonElement>("[data-testid=split]")!;
@@ -95,6 +104,18 @@ describe("the editor", () => {
     await waitFor(() => expect(hunk(0)).toBeTruthy());
     expect(localStorage.getItem("heph.text.session-1.1.src/auth.rs")).toBe(draft);
     expect(called(fake, "review/edit")).toEqual([]);
+  });
+
+  it("keeps every letter that was written before it was left", async () => {
+    await hunksOf("brief");
+    await press("e");
+    await waitFor(() => expect(document.querySelector(".cm-content")).toBeTruthy());
+    const content = document.querySelector<HTMLElement>(".cm-content")!;
+    EditorView.findFromDOM(content)!.dispatch({ changes: { from: 0, insert: "mine" } });
+    await fireEvent.keyDown(content, { key: "Escape" });
+    await fireEvent.click(await screen.findByTestId("yes"));
+    await waitFor(() => expect(hunk(0)).toBeTruthy());
+    expect(localStorage.getItem("heph.text.session-1.1.src/auth.rs")).toMatch(/^mine/);
   });
 
   it("does not save a file whose line ends it would change", async () => {
@@ -223,6 +244,16 @@ describe("a review of the user's own tree", () => {
     expect(called(fake, "review/finish")).toEqual([]);
     await fireEvent.click(screen.getByTestId("yes"));
     await waitFor(() => expect(called(fake, "review/finish")).toEqual([{ session: "session-1", how: "finish" }]));
+  });
+
+  it("asks too when the rest is kept from the brief", async () => {
+    const { app, fake } = await hunksOf("tree");
+    await press("r");
+    app.session!.turnTo("brief");
+    app.session!.turnedAt = -1000;
+    await fireEvent.click(await screen.findByText("Keep the rest"));
+    await screen.findByText("Take 1 hunk out of your files?");
+    expect(called(fake, "review/finish")).toEqual([]);
   });
 
   it("that is closed is not asked about, since it changes nothing", async () => {

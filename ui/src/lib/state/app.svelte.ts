@@ -1,5 +1,5 @@
 import { asCallError, type Backend } from "$lib/backend";
-import type { Finish, GateDefinition, Notification, OpenedRepo, RecentRepo, SessionLine, WirePath } from "$lib/bindings/wire";
+import type { GateDefinition, Notification, OpenedRepo, RecentRepo, SessionLine, WirePath } from "$lib/bindings/wire";
 import type { Command } from "$lib/model/keymap";
 import { displayPath } from "$lib/model/path";
 import { debounce } from "$lib/model/when";
@@ -200,7 +200,7 @@ export class App {
       case "reject_file":
         return void review.decideRestOfFile("reject");
       case "finish":
-        if (review.complete) this.#finish(review, "finish");
+        if (review.complete) this.#takingOut(review, () => void review.finish("finish"));
         return;
       case "refuse_rest":
         return void review.finish("refuse_rest");
@@ -211,16 +211,15 @@ export class App {
         session.turnTo("hunks");
         return review.goTo(review.current);
       case "accept_all":
-        if (!this.#isSettling(session)) void this.#acceptAll(session);
+        if (!this.#isSettling(session)) this.#takingOut(review, () => void this.#acceptAll(session));
         return;
       case "refuse":
         if (!this.#isSettling(session)) this.#askToRefuse(session);
     }
   }
 
-  /** Finishes a review. What is taken out of the user's own files is asked about once. */
-  #finish(review: OpenReview, how: Finish): void {
-    const finish = () => void review.finish(how);
+  /** Finishes a review. What that takes out of the user's own files is asked about once. */
+  #takingOut(review: OpenReview, finish: () => void): void {
     const { rejected } = review.tally;
     if (review.review.of !== "tree" || rejected === 0) return finish();
     this.dialog = {

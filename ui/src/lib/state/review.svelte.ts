@@ -143,14 +143,16 @@ export class OpenReview {
   /** Makes a hunk the current one and brings it into view. */
   goTo(index: number): void {
     if (this.places.length === 0) return;
-    this.current = Math.max(0, Math.min(index, this.places.length - 1));
+    this.point(Math.max(0, Math.min(index, this.places.length - 1)));
     this.request = { hunk: this.current, focus: true };
     remember(this.#placeKey(), this.#hunk(this.current).id);
   }
 
   /** Makes a hunk the current one, where it is. */
   point(index: number): void {
-    if (this.current !== index) this.current = index;
+    if (this.current === index) return;
+    this.#splitting = null;
+    this.current = index;
   }
 
   goToFile(step: 1 | -1): void {
@@ -172,7 +174,7 @@ export class OpenReview {
       this.closeBox(index);
     }
     this.#unfolded = unfolded;
-    this.current = index;
+    this.point(index);
   }
 
   /** Gives or clears a verdict; then the next undecided hunk is the current one. */
@@ -221,7 +223,7 @@ export class OpenReview {
     const { id, split_at } = this.#hunk(index);
     if (split_at.length === 1) return void this.split(index, split_at);
     this.#unfolded = new Set(this.#unfolded).add(id);
-    this.current = index;
+    this.point(index);
     this.#splitting = { hunk: id, gap: 0 };
   }
 
@@ -310,7 +312,7 @@ export class OpenReview {
   openBox(index: number, on: Line | null = this.draftOf(index).on): void {
     const id = this.#hunk(index).id;
     this.#boxes = new Map(this.#boxes).set(id, { on });
-    this.current = index;
+    this.point(index);
   }
 
   closeBox(index: number): void {
