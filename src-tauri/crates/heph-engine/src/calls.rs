@@ -25,8 +25,6 @@ use crate::{
     work::Workplace,
 };
 
-const SECONDS_A_DAY: i64 = 24 * 60 * 60;
-
 type Reply = oneshot::Sender<Result<Value, CallError>>;
 
 /// An answer that is there, or one that a task gives.
@@ -157,28 +155,8 @@ impl Loop {
 
     fn repo_open(&mut self, params: PathParams) -> Result<OpenedRepo, CallError> {
         let opened = self.repos.open(&self.store, &path_buf(&params.path), now())?;
-        self.collect(&opened.repo);
+        self.collect(&opened.repo, now());
         Ok(opened)
-    }
-
-    /// Takes away worktrees that nothing has needed for long: no turn is open on them, and nothing set aside.
-    fn collect(&mut self, repo: &str) {
-        let keep = i64::from(self.repos.keep_days(repo)) * SECONDS_A_DAY;
-        let old = match self.store.unused_since(repo, now() - keep) {
-            Ok(old) => old,
-            Err(error) => return tracing::warn!("old worktrees stay for now: {error}"),
-        };
-        let old: Vec<String> = old.into_iter().filter(|id| !self.sessions.contains_key(id)).collect();
-        let Ok(private) = self.repos.get(&self.store, repo, now()).map(|repo| repo.private.clone()) else {
-            return;
-        };
-        self.tasks.spawn_blocking(move || {
-            for session in old {
-                if let Err(error) = private.forget_worktree(&session) {
-                    tracing::warn!("the worktree of session {session} stays for now: {error}");
-                }
-            }
-        });
     }
 
     fn repo_demo(&mut self) -> Result<OpenedRepo, CallError> {

@@ -10,6 +10,7 @@
 //! *workplace* is where one session's work is done.
 
 mod calls;
+mod collect;
 mod colours;
 mod demo;
 mod failure;

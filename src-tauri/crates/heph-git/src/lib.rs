@@ -11,7 +11,8 @@
 //! * the **worktree** is where the model works, one per session ([`Worktree`]);
 //! * the **chain** is the commits that record its states, on no branch ([`PrivateRepo::commit`]);
 //! * **apply** writes accepted hunks into the user's files ([`PrivateRepo::apply`]), **undo** takes back what
-//!   one wrote ([`PrivateRepo::undo`]).
+//!   one wrote ([`PrivateRepo::undo`]);
+//! * a session **retires** when its worktree and chain are taken away ([`PrivateRepo::retire`]).
 //!
 //! What holds:
 //!
@@ -36,6 +37,7 @@ mod index;
 mod objects;
 mod private;
 mod record;
+mod retire;
 mod rules;
 mod tracked;
 mod user;

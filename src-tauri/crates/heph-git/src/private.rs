@@ -53,12 +53,15 @@ const CONFIG: &str = "\
 /// No conversion of any kind, whatever the files in the tree ask for: this place has the last word.
 const ATTRIBUTES: &str = "* -text -eol -filter -ident -working-tree-encoding\n";
 
+/// Where the chains' refs lie.
+pub(crate) const CHAINS: &str = "refs/heph/chain/";
+
 /// Heph's own repository for one of the user's, in the app's data folder.
 ///
 /// Its folder holds `git`, a bare repository; `worktrees`, one folder for each session; `objects`, what
-/// Heph stores; `index`, what the last walks saw; and `journal`, one file for each apply that is not done
-/// or not taken down. The repository borrows from `objects` just as it
-/// does from the user's, so that a `git gc` in a worktree can take away what the model committed, and
+/// Heph stores; `index`, what the last walks saw; `journal`, one file for each apply that is not done
+/// or not taken down; and `retired`, worktrees that are to be removed. The repository borrows from `objects`
+/// just as it does from the user's, so that a `git gc` in a worktree can take away what the model committed, and
 /// nothing else.
 #[derive(Clone, Debug)]
 pub struct PrivateRepo {
@@ -285,31 +288,6 @@ impl PrivateRepo {
         Worktree::open(self.clone(), name.0.to_owned())
     }
 
-    /// Takes the session's worktree and its chain away. Asked for again, the worktree is made anew. What applies
-    /// have written stays, so that it can still be undone.
-    ///
-    /// # Errors
-    /// Where the data folder cannot be written; asking again completes it.
-    pub fn forget_worktree(&self, session: &str) -> Result<(), GitError> {
-        let name = Session::named(session)?;
-        let gone = |removed: io::Result<()>, place: &Path| match removed {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e).at("remove", place),
-            _ => Ok(()),
-        };
-        for folder in ["worktrees", "git/worktrees"] {
-            let folder = self.home.join(folder).join(name.0);
-            // A link in its place leads elsewhere, and only it goes.
-            let is_link = folder.symlink_metadata().is_ok_and(|found| found.is_symlink());
-            gone(if is_link { fs::remove_file(&folder) } else { fs::remove_dir_all(&folder) }, &folder)?;
-        }
-        for note in ["worktree", "moved", "setup"] {
-            let note = self.home.join(format!("index/{}.{note}", name.0));
-            gone(fs::remove_file(&note), &note)?;
-        }
-        let chain = self.git_dir().join(name.chain_ref());
-        gone(fs::remove_file(&chain), &chain)
-    }
-
     /// Appends `tree` to the session's chain, under `refs/heph/chain/SESSION`. The commit's parents are
     /// the chain's last commit and, where that does not lead to it, the commit that is borrowed from.
     ///
@@ -455,12 +433,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn base_ref(self) -> String {
+    pub(crate) fn name(self) -> &'a str {
+        self.0
+    }
+
+    /// The commit in the user's repository whose objects are borrowed.
+    pub(crate) fn base_ref(self) -> String {
         format!("refs/heph/base/{}", self.0)
     }
 
-    fn chain_ref(self) -> String {
-        format!("refs/heph/chain/{}", self.0)
+    pub(crate) fn chain_ref(self) -> String {
+        format!("{CHAINS}{}", self.0)
     }
 }
 

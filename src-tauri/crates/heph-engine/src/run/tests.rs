@@ -187,3 +187,71 @@ fn a_task_that_panics_says_so() {
     let Event::Turn { event: TurnEvent::Done(Err(error)), .. } = last else { panic!("no failure") };
     assert!(error.sentence().contains("Heph itself failed"));
 }
+
+const DAY: i64 = 24 * 60 * 60;
+
+impl House {
+    fn worktree(&self) -> std::path::PathBuf {
+        let repos = std::fs::read_dir(self.folder.path().join("data/repos")).unwrap();
+        repos.map(|home| home.unwrap().path().join("worktrees").join(&self.session)).next().unwrap()
+    }
+
+    /// Collects `days` from now, and says whether the worktree is still there.
+    fn collected_after(&mut self, days: i64) -> bool {
+        let repo = self.repo.as_str().unwrap().to_owned();
+        self.me.collect(&repo, now() + days * DAY);
+        !self.worktree().exists()
+    }
+
+    async fn end(&mut self, how: &str) {
+        self.call("review/finish", json!({ "session": self.session, "how": how }));
+        while self.me.sessions[&self.session].turn().is_some() {
+            let event = self.next().await;
+            self.hand_on(event);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_worktree_of_a_session_at_rest_is_collected_and_made_anew_for_a_prompt() {
+    let mut house = House::new();
+    house.prompt();
+    house.review().await;
+    assert!(!house.collected_after(1000), "a review is open on it");
+    house.end("refuse_all").await;
+    assert!(!house.collected_after(13));
+    assert!(house.collected_after(15));
+    let said = house.call("session/list", json!({ "repo": house.repo }));
+    assert_eq!(said["sessions"][0]["turns"], 1, "the conversation stays");
+    let script = house.folder.path().join("model.replay.toml");
+    std::fs::write(script, SCRIPT.repeat(2)).unwrap();
+    // As after a restart: the model is made anew.
+    house.me.sessions.clear();
+    house.prompt();
+    house.review().await;
+    assert_eq!(std::fs::read_to_string(house.worktree().join("b.txt")).unwrap(), "b\n");
+}
+
+#[tokio::test]
+async fn the_worktree_stays_while_a_change_of_the_last_turn_is_set_aside() {
+    let mut house = House::new();
+    house.prompt();
+    house.review().await;
+    std::fs::write(house.folder.path().join("repository/b.txt"), "the user's\n").unwrap();
+    house.end("accept_all").await;
+    let Latest::Ended { ending, .. } = &house.me.sessions[&house.session].latest else { panic!() };
+    assert_eq!(ending.set_aside.len(), 1);
+    assert!(!house.collected_after(1000));
+}
+
+#[tokio::test]
+async fn how_long_a_worktree_is_kept_is_a_setting() {
+    let mut house = House::new();
+    std::fs::write(house.folder.path().join("config.toml"), "[worktree]\nkeep_days = 2\n").unwrap();
+    house.call("repo/open", json!({ "path": house.folder.path().join("repository") }));
+    house.prompt();
+    house.review().await;
+    house.end("refuse_all").await;
+    assert!(!house.collected_after(1));
+    assert!(house.collected_after(3));
+}

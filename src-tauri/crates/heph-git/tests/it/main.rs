@@ -7,6 +7,7 @@ mod follow;
 mod git_apply;
 mod merge_file;
 mod open;
+mod retire;
 mod snapshot;
 mod support;
 mod undo;

@@ -278,19 +278,3 @@ fn links_that_the_model_lays_in_the_private_repository_lead_nowhere() {
     assert_eq!(repo.git_state(), before);
     assert_eq!(content(&repo.root.join(".git/refs/heph")).len(), 2);
 }
-
-#[test]
-fn a_worktree_that_was_forgotten_is_made_anew_when_it_is_asked_for() {
-    let repo = Repo::with(&[("a.txt", "a\n")]);
-    let (base, worktree) = start(&repo);
-    let private = repo.private();
-    worktree.keep_setup("with this").unwrap();
-    for _ in 0..2 {
-        private.forget_worktree(SESSION).unwrap();
-        assert!(!worktree.path().exists());
-    }
-    let anew = private.worktree(SESSION).unwrap();
-    assert_eq!(anew.setup(), None, "it wants to be set up again");
-    anew.move_to(&base, &base).unwrap();
-    assert_eq!(fs::read(anew.path().join("a.txt")).unwrap(), b"a\n");
-}
