@@ -146,3 +146,56 @@ fn a_worktree_that_nothing_has_needed_for_long_is_taken_away_and_made_anew() {
     journey.ended();
     assert!(worktree.exists());
 }
+
+#[test]
+fn a_failed_setup_is_not_taken_for_the_one_before_it() {
+    let mut journey = with_setup("grep -q one Cargo.lock && echo x >> built", "");
+    journey.prompt("Look.");
+    journey.ended();
+    journey.repository.write("Cargo.lock", "two\n");
+    journey.prompt("Look.");
+    held(&mut journey);
+    journey.call("turn/resume", json!({ "how": "skip" }));
+    journey.ended();
+    journey.repository.write("Cargo.lock", "one\n");
+    journey.prompt("Look.");
+    journey.ended();
+    let built = std::fs::read_to_string(journey.worktree().join("built")).unwrap();
+    assert_eq!(built.lines().count(), 2, "what the failed one left is set up anew");
+}
+
+#[test]
+fn a_lockfile_of_the_models_runs_no_setup() {
+    let script = r#"
+[[reply]]
+[[reply.step]]
+tool = "write"
+path = "Cargo.lock"
+content = "the model's\n"
+rationale = "Newer."
+"#;
+    let mut journey = with_setup("echo x >> built", script);
+    journey.prompt("Update.");
+    journey.review(1);
+    journey.call("review/finish", json!({ "how": "refuse_all" }));
+    journey.ended();
+    journey.prompt("Look.");
+    journey.ended();
+    assert_eq!(std::fs::read_to_string(journey.worktree().join("built")).unwrap(), "x\n");
+}
+
+#[test]
+fn what_is_not_copied_is_said_and_why() {
+    let repository = Repository::new(&[(".gitignore", ".env\n"), ("src/a.txt", "a\n")]);
+    repository.write("heph.toml", "[worktree]\ncopy = [\".env\", \"src/a.txt\"]\n");
+    let mut journey = Journey::start(repository, SCRIPT);
+    let root = journey.repository.root();
+    let opened = journey.client.call("repo/open", json!({ "path": root }));
+    journey.client.call("repo/trust", json!({ "repo": opened["repo"], "digest": opened["digest"] }));
+    journey.prompt("Look.");
+    assert_eq!(
+        journey.client.wait("setup")["output"],
+        ".env is not copied: it is not there.\n\
+         src/a.txt is not copied: it is not ignored, and only ignored files are copied.\n"
+    );
+}

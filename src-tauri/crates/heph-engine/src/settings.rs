@@ -10,7 +10,7 @@ use heph_core::{
     turn::{self, Setup},
 };
 use heph_wire::ModelSettings;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use sha2::{Digest, Sha256};
 use toml::Spanned;
 
@@ -63,9 +63,11 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
-    /// Its name.
+    /// Its name, on one line.
+    #[serde(deserialize_with = "one_line")]
     pub name: String,
     /// What the platform's shell runs, in the worktree.
+    #[serde(deserialize_with = "not_empty")]
     pub run: String,
     timeout: Option<Timeout>,
 }
@@ -196,6 +198,41 @@ impl TryFrom<String> for Timeout {
     }
 }
 
+fn not_empty<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    let text = String::deserialize(value)?;
+    match text.trim() {
+        "" => Err(D::Error::custom("it is empty")),
+        _ => Ok(text),
+    }
+}
+
+fn one_line<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    let text = not_empty(value)?;
+    match text.contains(char::is_control) {
+        true => Err(D::Error::custom(format!("{text:?} is more than plain words on one line"))),
+        false => Ok(text),
+    }
+}
+
+impl Worktree {
+    /// These settings, and where they say nothing, the others.
+    fn or(self, other: Worktree) -> Worktree {
+        Worktree {
+            copy: self.copy.or(other.copy),
+            link: self.link.or(other.link),
+            setup: self.setup.or(other.setup),
+            keep_days: self.keep_days.or(other.keep_days),
+        }
+    }
+
+    fn setup(&self) -> Setup {
+        let copied = self.copy.iter().chain(&self.link).flatten().map(|inside| inside.0.clone()).collect();
+        // An empty one is how a user has none where the repository has one.
+        let command = self.setup.clone().filter(|command| !command.trim().is_empty());
+        Setup { copied, command }
+    }
+}
+
 impl Gate {
     /// How long it may run.
     pub fn time_limit(&self) -> Duration {
@@ -269,9 +306,7 @@ impl Settings {
 
     /// What sets a worktree up.
     pub fn setup(&self) -> Setup {
-        let Worktree { copy, link, setup, .. } = &self.worktree;
-        let copied = copy.iter().chain(link).flatten().map(|inside| inside.0.clone()).collect();
-        Setup { copied, command: setup.clone() }
+        self.worktree.setup()
     }
 
     /// All that would be run or copied: what the user agrees to.
@@ -289,14 +324,10 @@ impl Settings {
     pub fn for_turn(user: &Settings, repo: &Settings, gates: &[Gate], agreed: Agreed) -> turn::Settings {
         let default = turn::Settings::default();
         let pick = |of: fn(&Settings) -> Option<u32>, default: u32| of(user).or(of(repo)).unwrap_or(default);
-        let own = user.setup();
-        let theirs = if agreed == Agreed::Yes { repo.setup() } else { Setup::default() };
+        let theirs = if agreed == Agreed::Yes { repo.worktree.clone() } else { Worktree::default() };
         turn::Settings {
             gates: gates.iter().map(|gate| gate.name.clone()).collect(),
-            setup: Setup {
-                copied: if own.copied.is_empty() { theirs.copied } else { own.copied },
-                command: own.command.or(theirs.command),
-            },
+            setup: user.worktree.clone().or(theirs).setup(),
             attempts: pick(|from| from.gates.attempts.map(|count| count.0), default.attempts),
             max_rounds: pick(|from| from.review.max_rounds.map(|count| count.0), default.max_rounds),
             floor: pick(|from| from.review.reproposal_floor.map(|count| count.0), default.floor),
@@ -427,6 +458,13 @@ mod tests {
             ),
             ("[worktree]\nsetup = [\"npm\"]\n", "heph.toml:2: setup: invalid type"),
             (
+                "[worktree]\nsetup = \"a\"\ncopy = [\n  \"a=b\",\n  \"../x\",\n]\n",
+                "heph.toml:3: copy: ../x leaves the worktree",
+            ),
+            ("[[gate]]\nname = \" \"\nrun = \"true\"\n", "heph.toml:2: name: it is empty"),
+            ("[[gate]]\nname = \"a\\nb\"\nrun = \"true\"\n", "heph.toml:2: name: \"a\\nb\" is more"),
+            ("[gates]\nattempts = 1\n[[gate]]\nname = \"t\"\n", "heph.toml:3: missing field `run`"),
+            (
                 "[[gate]]\nname = \"t\"\nrun = \"true\"\n[[gate]]\nrun = \"false\"\nname = \"t\"\n",
                 "heph.toml:6: name: a gate above is called \"t\" too",
             ),
@@ -463,6 +501,13 @@ mod tests {
         let repo = Settings::parse("[review]\nmax_rounds = 5\nreproposal_floor = 3\n", "r").unwrap();
         let held = Settings::for_turn(&user, &repo, &[], Agreed::Yes);
         assert_eq!((held.max_rounds, held.floor, held.attempts, held.threshold), (2, 3, 3, 0.8));
+        let user = Settings::parse("[worktree]\ncopy = []\nsetup = \"\"\n", "u").unwrap();
+        let repo = "[worktree]\ncopy = [\".env\"]\nlink = [\"deps/\"]\nsetup = \"npm ci\"\n";
+        let repo = Settings::parse(repo, "r").unwrap();
+        let setup = |agreed| Settings::for_turn(&user, &repo, &[], agreed).setup;
+        let deps = vec![RepoPath::new("deps").unwrap()];
+        assert_eq!(setup(Agreed::Yes), Setup { copied: deps, command: None }, "each key by itself");
+        assert_eq!(setup(Agreed::No), Setup::default());
     }
 
     #[test]

@@ -34,9 +34,6 @@ pub enum WorkError {
     /// The accepted state.
     #[error(transparent)]
     Misfit(#[from] Misfit),
-    /// An ignored file that is to be copied.
-    #[error("{} cannot be copied to where the model works: {}", .0.display(), .1)]
-    Copy(std::path::PathBuf, #[source] std::io::Error),
     /// The work was not begun, for this reason in words for the user.
     #[error("{0}")]
     CannotStart(String),

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsStr,
-    fs::File as OsFile,
+    fs::{File as OsFile, FileTimes},
     io::{self, Read, Write},
     os::unix::ffi::OsStrExt,
     path::Path,
@@ -122,9 +122,7 @@ impl Folder {
     }
 
     fn read_once(&self, name: &[u8]) -> io::Result<(Vec<u8>, Stat, Stat)> {
-        // A pipe put in the file's place must not hold the reader up.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let mut file = OsFile::from(rustix::fs::openat(&self.0, name, flags, Permissions::empty())?);
+        let mut file = self.open_file(name)?;
         let before = rustix::fs::fstat(&file)?;
         if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file any more"));
@@ -165,6 +163,29 @@ impl Folder {
         let mut file = OsFile::from(rustix::fs::openat(&self.0, name, flags, permissions)?);
         file.write_all(bytes)?;
         Ok(Some(file))
+    }
+
+    /// Copies the regular file `name` into another folder, where that name must be free, with its
+    /// permissions and the time of its last change.
+    pub(crate) fn copy(&self, name: &[u8], other: &Folder) -> io::Result<()> {
+        let mut from = self.open_file(name)?;
+        let original = from.metadata()?;
+        if !original.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file any more"));
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let own = Permissions::RUSR | Permissions::WUSR;
+        let mut to = OsFile::from(rustix::fs::openat(&other.0, name, flags, own)?);
+        io::copy(&mut from, &mut to)?;
+        to.set_permissions(original.permissions())?;
+        // Last, so that a copy that was cut off has another time than its original.
+        to.set_times(FileTimes::new().set_modified(original.modified()?))
+    }
+
+    fn open_file(&self, name: &[u8]) -> io::Result<OsFile> {
+        // A pipe put in the file's place must not hold the reader up.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        Ok(OsFile::from(rustix::fs::openat(&self.0, name, flags, Permissions::empty())?))
     }
 
     /// Makes the folder `name`, unless there is one.

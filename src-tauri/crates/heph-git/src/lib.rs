@@ -30,6 +30,7 @@
 mod apply;
 mod cache;
 mod committed;
+mod copy;
 mod create;
 mod error;
 mod folder;
@@ -45,6 +46,7 @@ mod walk;
 mod worktree;
 
 pub use apply::{ApplyError, ApplyReport, Obstacle};
+pub use copy::{Copying, NotCopied};
 pub use create::create_repository;
 pub use error::{GitError, OpenError, Refusal};
 pub use private::PrivateRepo;

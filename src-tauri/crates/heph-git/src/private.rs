@@ -360,11 +360,6 @@ impl PrivateRepo {
         files.map(|file| Ok((RepoPath::new(&file.path)?, file.id.to_string()))).collect()
     }
 
-    /// The user's repository.
-    pub fn root(&self) -> &Path {
-        self.user.root()
-    }
-
     /// The file at `path` in a tree.
     ///
     /// # Errors
@@ -456,7 +451,7 @@ fn clashes(files: &BTreeMap<Vec<u8>, Entry>, path: &[u8]) -> bool {
 }
 
 /// Whether a link at `path` points out of the repository, or into git's own folder.
-fn leaves(path: &[u8], to: &[u8]) -> bool {
+pub(crate) fn leaves(path: &[u8], to: &[u8]) -> bool {
     let mut depth = path.iter().filter(|byte| **byte == b'/').count();
     if to.starts_with(b"/") {
         return true;

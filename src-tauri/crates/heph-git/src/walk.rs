@@ -2,6 +2,7 @@
 
 use std::{io, path::Path};
 
+use git2::Oid;
 use heph_core::{file::Mode, path::RepoPath};
 use rustix::fs::FileType;
 
@@ -15,7 +16,10 @@ use crate::{
 };
 
 /// Each level holds a folder open, and a process may hold a thousand or so.
-const DEEPEST: usize = 250;
+pub(crate) const DEEPEST: usize = 250;
+
+/// The file that holds a folder's rules.
+const RULES: &[u8] = b".gitignore";
 
 /// Whose folder is walked.
 #[derive(Clone, Copy)]
@@ -166,13 +170,12 @@ impl Walk<'_> {
 
     /// The rules of the folder's own `.gitignore`.
     fn rules_in(&self, folder: &Folder, path: &[u8]) -> Result<Option<Rules>, GitError> {
-        const NAME: &[u8] = b".gitignore";
-        let whole = if path.is_empty() { NAME.to_vec() } else { [path, b"/", NAME].concat() };
+        let whole = rules_file(path);
         let blob = match self.place {
             Place::User => {
-                match folder.look(NAME).at("read", self.root.join(os(&whole)))?.as_ref().map(Kind::of) {
+                match folder.look(RULES).at("read", self.root.join(os(&whole)))?.as_ref().map(Kind::of) {
                     Some(Kind::File(Mode::Regular | Mode::Executable)) => {
-                        let (bytes, _) = folder.read(NAME).at("read", self.root.join(os(&whole)))?;
+                        let (bytes, _) = folder.read(RULES).at("read", self.root.join(os(&whole)))?;
                         return Ok(Some(Rules::parse(&bytes)));
                     }
                     Some(_) => None,
@@ -182,16 +185,25 @@ impl Walk<'_> {
                     },
                 }
             }
-            // Git, too, takes no rules from a link.
-            Place::Worktree(tree) => {
-                find(tree, &whole).filter(|entry| entry.mode != Mode::Symlink).map(|entry| entry.id)
-            }
+            Place::Worktree(tree) => return rules_of(tree, path, self.objects),
         };
-        match blob {
-            Some(id) => Ok(Some(Rules::parse(self.objects.repo.find_blob(id)?.content()))),
-            None => Ok(None),
-        }
+        blob.map(|id| parsed(id, self.objects)).transpose()
     }
+}
+
+/// The rules that the folder `path` of a tree has of its own.
+pub(crate) fn rules_of(tree: &[Entry], path: &[u8], objects: &Objects) -> Result<Option<Rules>, GitError> {
+    // Git, too, takes no rules from a link.
+    let file = find(tree, &rules_file(path)).filter(|entry| entry.mode != Mode::Symlink);
+    file.map(|entry| parsed(entry.id, objects)).transpose()
+}
+
+fn parsed(rules: Oid, objects: &Objects) -> Result<Rules, GitError> {
+    Ok(Rules::parse(objects.repo.find_blob(rules)?.content()))
+}
+
+fn rules_file(folder: &[u8]) -> Vec<u8> {
+    if folder.is_empty() { RULES.to_vec() } else { [folder, b"/", RULES].concat() }
 }
 
 /// Whether a repository of its own lives here.

@@ -45,15 +45,15 @@ impl Worktree {
         let worktree = Worktree { repo, session, path };
         if !worktree.git_link().exists() {
             if !worktree.path.exists() {
-                let note = worktree.setup_note();
-                match fs::remove_file(&note) {
-                    Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e).at("remove", note),
-                    _ => {}
-                }
+                worktree.forget_setup()?;
             }
             worktree.make()?;
         }
         Ok(worktree)
+    }
+
+    pub(crate) fn repo(&self) -> &PrivateRepo {
+        &self.repo
     }
 
     /// Where it lies: an absolute path.
@@ -137,6 +137,18 @@ impl Worktree {
     /// Where the data folder cannot be written.
     pub fn keep_setup(&self, with: &str) -> Result<(), GitError> {
         replace(&self.setup_note(), with.as_bytes())
+    }
+
+    /// Notes that a setup is under way: what it leaves if it fails is not what it makes.
+    ///
+    /// # Errors
+    /// Where the data folder cannot be written.
+    pub fn forget_setup(&self) -> Result<(), GitError> {
+        let note = self.setup_note();
+        match fs::remove_file(&note) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e).at("remove", note),
+            _ => Ok(()),
+        }
     }
 
     fn setup_note(&self) -> PathBuf {

@@ -3,6 +3,7 @@
 
 mod apply;
 mod chain;
+mod copy;
 mod follow;
 mod git_apply;
 mod merge_file;
