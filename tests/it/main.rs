@@ -6,6 +6,7 @@ mod faults;
 mod found_gates;
 mod gates;
 mod interruptions;
+mod outside;
 mod own_repository;
 mod scenarios;
 mod setup;

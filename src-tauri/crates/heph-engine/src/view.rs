@@ -253,7 +253,7 @@ fn file_view(
         old_path: file.hunks.first().and_then(|hunk| hunk.old_path.as_ref()).map(wire_path),
         change: change_name(&file.hunks),
         marked: marked(file),
-        editable: file.hunks.iter().all(is_editable),
+        editable: review.subject() != Subject::Tree && file.hunks.iter().all(is_editable),
         counts: Counts { added: sum(|counts| counts.added), removed: sum(|counts| counts.removed) },
         hunks,
     }

@@ -25,13 +25,20 @@ pub struct Client {
 pub type Answer = Result<Value, Value>;
 
 impl Client {
-    /// Starts `binary` with its data in `data`, and a config file there.
+    /// Starts `binary` with its data in `data`, and a config file there. It knows no editor of the user's.
     pub fn start(binary: &str, data: &Path) -> Client {
+        Client::start_with_editor(binary, data, "")
+    }
+
+    /// The same with this command as the user's editor.
+    pub fn start_with_editor(binary: &str, data: &Path, editor: &str) -> Client {
         let mut process = Command::new(binary)
             .arg("--data")
             .arg(data)
             .arg("--config")
             .arg(data.join("config.toml"))
+            .env("VISUAL", editor)
+            .env_remove("EDITOR")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -305,6 +305,7 @@ export class OpenReview {
   /** Why a hunk's file cannot be edited; `null` where it can. */
   cannotEdit(index: number): string | null {
     if (this.use !== "deciding") return NOT_NOW;
+    if (this.review.of === "tree") return "It is your own file: edit it where it lies";
     return this.fileOf(index).editable ? null : "Only text can be edited";
   }
 

@@ -32,6 +32,8 @@ impl Turn {
                 }
                 review.split(&hunk, &at).ok_or(Refused::CannotSplit)?;
             }
+            // What they would edit is their own file, and lies where they can.
+            Input::Edit { .. } if review.subject() == Subject::Tree => return Err(Refused::NotNow),
             Input::Edit { path, edited } => {
                 review.file(&path).ok_or(Refused::Stale)?;
                 review.edit(path, edited);

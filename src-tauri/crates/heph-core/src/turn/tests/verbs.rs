@@ -247,6 +247,12 @@ fn a_review_of_the_users_own_tree_takes_out_only_what_was_rejected_one_by_one() 
     }
 
     let mut world = World::start_review(head, user.clone());
+    let edited = Some(world.edited("mine\n"));
+    assert_eq!(
+        world.try_give(Input::Edit { path: path(), edited }),
+        Err(Refused::NotNow),
+        "it is their own file"
+    );
     world.give(Input::Finish(Finish::AcceptAll));
     assert_eq!((world.user, world.told_next.len()), (user, 1));
 }
