@@ -242,7 +242,7 @@ export class OpenSession {
     const known = this.view.gates.find((gate) => gate.name === name);
     const before = known ?? { name, result: "not_run" as const, seconds: null, output: "", put_back: [] };
     const gate =
-      event === "start" ? { ...before, result: "running" as const, seconds: null, output: "" }
+      event === "start" ? { name, result: "running" as const, seconds: null, output: "", put_back: [] }
       : event === "output" ? { ...before, output: before.output + output }
       : { ...before, result: result ?? before.result, seconds: seconds ?? null };
     const gates = known === undefined ? [...this.view.gates, gate] : this.view.gates.map((each) => (each.name === name ? gate : each));
