@@ -38,6 +38,7 @@ scenarios! {
     a_file_under_an_ignored_path_is_named_and_not_reviewed
     a_gate_that_is_not_found_holds_up_nothing
     a_gate_that_is_red_on_the_accepted_part_only_goes_back_to_the_model
+    a_gate_that_runs_too_long_holds_up_nothing
     a_hunk_that_is_staged_otherwise_stays_staged_and_is_named
     a_last_round_ends_out_of_rounds
     a_model_that_fails_is_asked_again
@@ -70,6 +71,7 @@ scenarios! {
     asking_about_a_reproposal_and_lifting_a_constraint_take_them_back
     closing_a_review_of_ones_own_tree_changes_nothing
     ending_a_turn_whose_model_failed_keeps_what_was_accepted
+    gates_are_those_of_the_users_tree_when_the_turn_started
     gates_that_were_not_agreed_to_do_not_run
     git_add_of_the_models_hides_no_file
     line_ends_and_a_missing_last_one_survive

@@ -23,104 +23,151 @@ pub fn found(root: &Path) -> Vec<GateDefinition> {
     suggested(&read)
 }
 
-fn suggested(read: &dyn Fn(&str) -> Option<String>) -> Vec<GateDefinition> {
-    let mut gates: Vec<GateDefinition> = Vec::new();
+/// What a gate looks at, in the order in which gates are offered and run: what is quick first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Format,
+    Lint,
+    Test,
+}
+
+struct Offer {
+    kind: Kind,
+    name: String,
+    run: String,
+}
+
+fn offer(kind: Kind, name: &str, run: impl Into<String>) -> Offer {
+    Offer { kind, name: name.to_owned(), run: run.into() }
+}
+
+/// The content of a file at the root, where there is such a file.
+type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+fn suggested(read: Read<'_>) -> Vec<GateDefinition> {
+    let mut offers: Vec<Offer> = Vec::new();
     let sources = [cargo, package, python, go, targets];
-    for (name, run) in sources.into_iter().flat_map(|source| source(read)) {
+    for mut offer in sources.into_iter().flat_map(|source| source(read)) {
         // Two tools may both have a `test`; the second is called by what it runs.
-        let name = match gates.iter().any(|gate| gate.name == name) {
-            true => run.split(' ').next().map_or(name.clone(), |tool| format!("{tool}-{name}")),
-            false => name,
-        };
-        if gates.len() < MOST && !gates.iter().any(|gate| gate.name == name || gate.run == run) {
-            gates.push(GateDefinition { name, run });
+        if offers.iter().any(|other| other.name == offer.name) {
+            offer.name = format!("{}-{}", offer.run.split(' ').next().unwrap_or_default(), offer.name);
+        }
+        if !offers.iter().any(|other| other.name == offer.name || other.run == offer.run) {
+            offers.push(offer);
         }
     }
-    gates
+    offers.sort_by_key(|offer| offer.kind);
+    while offers.len() > MOST {
+        let lint = offers.iter().rposition(|offer| offer.kind == Kind::Lint);
+        offers.remove(lint.unwrap_or(MOST));
+    }
+    offers.into_iter().map(|Offer { name, run, .. }| GateDefinition { name, run }).collect()
 }
 
-type Found = Vec<(String, String)>;
-
-fn gate(name: &str, run: impl Into<String>) -> (String, String) {
-    (name.to_owned(), run.into())
-}
-
-fn cargo(read: &dyn Fn(&str) -> Option<String>) -> Found {
+fn cargo(read: Read<'_>) -> Vec<Offer> {
     let Some(manifest) = read("Cargo.toml") else { return Vec::new() };
-    let workspace = if manifest.contains("[workspace]") { " --workspace" } else { "" };
+    let manifest: toml::Table = manifest.parse().unwrap_or_default();
+    let workspace = if manifest.contains_key("workspace") { " --workspace" } else { "" };
     vec![
-        gate("fmt", "cargo fmt --all --check"),
-        gate("clippy", format!("cargo clippy{workspace} --all-targets -- -D warnings")),
-        gate("test", format!("cargo test{workspace}")),
+        offer(Kind::Format, "fmt", "cargo fmt --all --check"),
+        offer(Kind::Lint, "clippy", format!("cargo clippy{workspace} --all-targets -- -D warnings")),
+        offer(Kind::Test, "test", format!("cargo test{workspace}")),
     ]
 }
 
-fn package(read: &dyn Fn(&str) -> Option<String>) -> Found {
+fn package(read: Read<'_>) -> Vec<Offer> {
     let Some(manifest) = read("package.json") else { return Vec::new() };
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap_or_default();
-    let runner =
-        [("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lock", "bun"), ("bun.lockb", "bun")]
-            .into_iter()
-            .find(|(lock, _)| read(lock).is_some())
-            .map_or("npm", |(_, runner)| runner);
+    let locked =
+        [("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lock", "bun"), ("bun.lockb", "bun")];
+    // As Corepack reads it: `pnpm@9.1.0`.
+    let named = manifest["packageManager"].as_str().and_then(|manager| manager.split('@').next());
+    let named = ["npm", "pnpm", "yarn", "bun"].into_iter().find(|manager| named == Some(manager));
+    let locked = locked.into_iter().find(|(lock, _)| read(lock).is_some()).map(|(_, manager)| manager);
+    let manager = named.or(locked).unwrap_or("npm");
     let wanted = [
-        ("format:check", "format"),
-        ("fmt:check", "format"),
-        ("lint", "lint"),
-        ("typecheck", "types"),
-        ("check", "check"),
-        ("build", "build"),
-        ("test", "test"),
+        (Kind::Format, "format:check", "format"),
+        (Kind::Format, "fmt:check", "format"),
+        (Kind::Lint, "lint", "lint"),
+        (Kind::Lint, "typecheck", "types"),
+        (Kind::Lint, "check", "check"),
+        (Kind::Lint, "build", "build"),
+        (Kind::Test, "test", "test"),
     ];
+    // What `npm init` writes fails always, and what watches never ends.
+    let ends = |command: &str| !command.contains("no test specified") && !command.contains("watch");
+    let has = |script: &str| manifest["scripts"][script].as_str().is_some_and(ends);
     wanted
         .into_iter()
-        .filter(|(script, _)| {
-            let command = manifest["scripts"][script].as_str();
-            // What `npm init` writes fails always.
-            command.is_some_and(|command| !command.contains("no test specified"))
-        })
-        .map(|(script, name)| gate(name, format!("{runner} run {script}")))
+        .filter(|(_, script, _)| has(script))
+        .map(|(kind, script, name)| offer(kind, name, format!("{manager} run {script}")))
         .collect()
 }
 
-fn python(read: &dyn Fn(&str) -> Option<String>) -> Found {
-    let project = read("pyproject.toml").unwrap_or_default();
-    let setup = read("setup.cfg").unwrap_or_default();
-    let mut gates = Vec::new();
-    if project.contains("[tool.ruff") || read("ruff.toml").is_some() || read(".ruff.toml").is_some() {
-        gates.push(gate("lint", "ruff check ."));
+fn python(read: Read<'_>) -> Vec<Offer> {
+    let holds = |file: &str, text: &str| read(file).is_some_and(|content| content.contains(text));
+    let runner = [("uv.lock", "uv run "), ("poetry.lock", "poetry run ")];
+    let runner = runner.into_iter().find(|(lock, _)| read(lock).is_some()).map_or("", |(_, runner)| runner);
+    let mut offers = Vec::new();
+    if holds("pyproject.toml", "[tool.ruff.format") {
+        offers.push(offer(Kind::Format, "format", format!("{runner}ruff format --check .")));
     }
-    let names_pytest = project.contains("pytest") || setup.contains("[tool:pytest]");
-    if names_pytest || read("pytest.ini").is_some() || read("conftest.py").is_some() {
-        gates.push(gate("test", "python -m pytest -q"));
+    if holds("pyproject.toml", "[tool.ruff") || read("ruff.toml").is_some() || read(".ruff.toml").is_some() {
+        offers.push(offer(Kind::Lint, "lint", format!("{runner}ruff check .")));
     }
-    gates
+    let is_configured = holds("setup.cfg", "[tool:pytest]") || holds("tox.ini", "[pytest]");
+    let is_there = read("pytest.ini").is_some() || read("conftest.py").is_some();
+    if holds("pyproject.toml", "pytest") || is_configured || is_there {
+        offers.push(offer(Kind::Test, "test", format!("{runner}python3 -m pytest -q")));
+    }
+    offers
 }
 
-fn go(read: &dyn Fn(&str) -> Option<String>) -> Found {
+fn go(read: Read<'_>) -> Vec<Offer> {
     match read("go.mod") {
-        Some(_) => vec![gate("vet", "go vet ./..."), gate("test", "go test ./...")],
+        Some(_) => vec![
+            offer(Kind::Format, "gofmt", "test -z \"$(gofmt -l . | tee /dev/stderr)\""),
+            offer(Kind::Lint, "vet", "go vet ./..."),
+            offer(Kind::Test, "test", "go test ./..."),
+        ],
         None => Vec::new(),
     }
 }
 
-fn targets(read: &dyn Fn(&str) -> Option<String>) -> Found {
-    let mut gates = Vec::new();
-    for (file, runner) in
-        [("Makefile", "make"), ("makefile", "make"), ("justfile", "just"), ("Justfile", "just")]
-    {
+fn targets(read: Read<'_>) -> Vec<Offer> {
+    let files = [
+        ("GNUmakefile", "make"),
+        ("makefile", "make"),
+        ("Makefile", "make"),
+        ("justfile", "just"),
+        (".justfile", "just"),
+    ];
+    let wanted = [
+        (Kind::Format, "fmt-check"),
+        (Kind::Format, "format-check"),
+        (Kind::Lint, "lint"),
+        (Kind::Lint, "check"),
+        (Kind::Test, "test"),
+    ];
+    let mut offers = Vec::new();
+    for (file, runner) in files {
         let Some(text) = read(file) else { continue };
-        for name in ["lint", "check", "test"] {
-            let starts = |line: &str| {
-                let rest = line.strip_prefix(name)?;
-                rest.trim_start().strip_prefix(':').map(|rest| !rest.starts_with('='))
-            };
-            if text.lines().any(|line| starts(line).unwrap_or_default()) {
-                gates.push(gate(name, format!("{runner} {name}")));
-            }
-        }
+        let there = wanted.iter().filter(|(_, name)| text.lines().any(|line| makes(line, name)));
+        offers.extend(there.map(|(kind, name)| offer(*kind, name, format!("{runner} {name}"))));
     }
-    gates
+    offers
+}
+
+/// Whether `line` starts the target `name` of a Makefile, or the recipe of a justfile.
+fn makes(line: &str, name: &str) -> bool {
+    // A justfile may silence a recipe with `@`.
+    let line = line.strip_prefix('@').unwrap_or(line);
+    let Some(rest) = line.strip_prefix(name).filter(|rest| rest.starts_with([':', ' ', '\t'])) else {
+        return false;
+    };
+    // Prerequisites and parameters come between; `:=` and `=` assign.
+    let colon = rest.find([':', '=']).map(|at| &rest[at..]);
+    colon.is_some_and(|end| end.starts_with(':') && !end.starts_with(":="))
 }
 
 #[cfg(test)]
@@ -151,18 +198,43 @@ mod tests {
         assert_eq!(offered(&[("package.json", untested)]), [""; 0]);
         assert_eq!(
             offered(&[("pyproject.toml", "[tool.ruff]\n[tool.pytest.ini_options]\n")]),
-            ["lint: ruff check .", "test: python -m pytest -q"]
+            ["lint: ruff check .", "test: python3 -m pytest -q"]
         );
-        assert_eq!(offered(&[("go.mod", "module m")]), ["vet: go vet ./...", "test: go test ./..."]);
-        assert_eq!(offered(&[("Makefile", "test:\n\ttrue\ntests := a\nlint = b\n")]), ["test: make test"]);
+        assert_eq!(offered(&[("pytest.ini", ""), ("uv.lock", "")]), ["test: uv run python3 -m pytest -q"]);
+        let go = [
+            "gofmt: test -z \"$(gofmt -l . | tee /dev/stderr)\"",
+            "vet: go vet ./...",
+            "test: go test ./...",
+        ];
+        assert_eq!(offered(&[("go.mod", "module m")]), go);
         assert_eq!(offered(&[("package.json", "no json")]), [""; 0]);
     }
 
     #[test]
-    fn two_tools_do_not_share_a_name_and_there_are_few() {
-        let files = [("Cargo.toml", "[workspace]"), ("go.mod", "module m"), ("Makefile", "test:\n")];
-        let all = offered(&files);
-        assert_eq!(all.len(), MOST);
-        assert_eq!(all[4], "go-test: go test ./...");
+    fn a_target_is_told_from_what_only_starts_like_one() {
+        for (text, is_offered) in [
+            ("test:\n\ttrue\n", true),
+            ("test: build\n\ttrue\n", true),
+            ("test lint::\n", true),
+            ("tests:\n", false),
+            ("test := a\n", false),
+            ("test = a:b\n", false),
+            ("\ttest: no\n", false),
+        ] {
+            assert_eq!(offered(&[("Makefile", text)]) == ["test: make test"], is_offered, "{text}");
+        }
+        assert_eq!(offered(&[("justfile", "@test *args:\n")]), ["test: just test"]);
+    }
+
+    #[test]
+    fn two_tools_do_not_share_a_name_and_there_are_few_of_which_the_tests_stay() {
+        let files = [("Cargo.toml", "[workspace]"), ("go.mod", "module m"), ("Makefile", "test:\ncheck:\n")];
+        let names: Vec<String> =
+            offered(&files).iter().map(|offer| offer.split(':').next().unwrap().to_owned()).collect();
+        assert_eq!(names, ["fmt", "gofmt", "test", "go-test", "make-test"]);
+        let scripts = r#"{"packageManager": "yarn@4.1.0", "scripts": {"format:check": "a", "lint": "a",
+            "typecheck": "a", "check": "a", "build": "a", "test": "a"}}"#;
+        let offers = offered(&[("package.json", scripts)]);
+        assert_eq!((offers.len(), offers[4].as_str()), (MOST, "test: yarn run test"));
     }
 }

@@ -427,13 +427,15 @@ impl Asks<'_> {
 /// # Errors
 /// Where the result would not be settings: the text has a fault, or a gate of that name.
 pub fn with_gates(text: &str, gates: &[(String, String)], file: &str) -> Result<String, SettingsError> {
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut out = text.to_owned();
+    if !text.is_empty() && !text.ends_with('\n') {
+        out.push_str(end);
+    }
     for (name, run) in gates {
-        if !out.is_empty() {
-            out.push_str(if out.ends_with('\n') { "\n" } else { "\n\n" });
-        }
         let value = |text: &str| toml::Value::String(text.to_owned());
-        out.push_str(&format!("[[gate]]\nname = {}\nrun = {}\n", value(name), value(run)));
+        let blank = if out.is_empty() { "" } else { end };
+        out.push_str(&format!("{blank}[[gate]]{end}name = {}{end}run = {}{end}", value(name), value(run)));
     }
     Settings::parse(&out, file)?;
     Ok(out)
@@ -541,6 +543,8 @@ mod tests {
         let added = with_gates(kept, &gates, "heph.toml").unwrap();
         assert!(added.starts_with(&format!("{kept}\n\n[[gate]]\n")), "{added}");
         assert_eq!(Settings::parse(&added, "heph.toml").unwrap().gates()[0].run, "echo \"a\"");
+        let windows = with_gates("[review]\r\nmax_rounds = 2\r\n", &gates, "heph.toml").unwrap();
+        assert_eq!(windows.matches('\n').count(), windows.matches("\r\n").count(), "{windows:?}");
         assert!(with_gates(&added, &gates, "heph.toml").is_err(), "a second gate of one name");
         assert!(with_gates("gate = 1\n", &gates, "heph.toml").is_err());
     }

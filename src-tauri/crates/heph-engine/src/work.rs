@@ -232,12 +232,16 @@ impl Workplace {
         self.hold(base.clone(), tree.clone()).await?;
         let mut runs = Vec::new();
         for gate in gates {
-            progress(&gate.name, GateProgress::Start);
-            let command = Command { shell: gate.run.clone(), time_limit: gate.time_limit() };
-            let mut output = |text| progress(&gate.name, GateProgress::Output(text));
-            let done = command.run_in(worktree.path(), &mut output, &cancel).await;
-            let put_back = self.put_back(&base, &tree).await?;
-            let Ran { result, seconds, output } = done;
+            let (ran, put_back) = if cancel.is_cancelled() {
+                (Ran { result: GateResult::Stopped, seconds: 0.0, output: String::new() }, Vec::new())
+            } else {
+                progress(&gate.name, GateProgress::Start);
+                let command = Command { shell: gate.run.clone(), time_limit: gate.time_limit() };
+                let mut output = |text| progress(&gate.name, GateProgress::Output(text));
+                let ran = command.run_in(worktree.path(), &mut output, &cancel).await;
+                (ran, self.put_back(&base, &tree).await?)
+            };
+            let Ran { result, seconds, output } = ran;
             let run = GateRun { name: gate.name.clone(), result, seconds, output, put_back };
             progress(&gate.name, GateProgress::End(run.clone()));
             runs.push(run);
@@ -353,11 +357,9 @@ struct Pieces(Vec<u8>);
 impl Pieces {
     fn take(&mut self, bytes: &[u8]) -> String {
         self.0.extend_from_slice(bytes);
-        let whole = match std::str::from_utf8(&self.0) {
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            _ => self.0.len(),
-        };
-        let rest = self.0.split_off(whole);
+        let cut = self.0.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
+        let is_cut = std::str::from_utf8(cut).is_err_and(|error| error.error_len().is_none());
+        let rest = self.0.split_off(self.0.len() - if is_cut { cut.len() } else { 0 });
         String::from_utf8_lossy(&std::mem::replace(&mut self.0, rest)).into_owned()
     }
 }
@@ -372,6 +374,7 @@ mod tests {
         let [a, b] = ["é".as_bytes()[0], "é".as_bytes()[1]];
         assert_eq!(pieces.take(&[b'a', a]), "a");
         assert_eq!(pieces.take(&[b, b'b']), "éb");
-        assert_eq!(pieces.take(&[0xff, b'c']), "\u{fffd}c", "what is no text is shown as such at once");
+        assert_eq!(pieces.take(&[0xff, b'c', a]), "\u{fffd}c", "what is no text is shown as such at once");
+        assert_eq!(pieces.take(&[b]), "é");
     }
 }

@@ -33,17 +33,34 @@ impl Kept {
                 self.left_out += self.head.len() - (end + 1);
                 self.head.truncate(end + 1);
             } else if !self.head.is_empty() {
+                let cut = cut_short(&self.head);
+                self.left_out += cut;
+                self.head.truncate(self.head.len() - cut);
                 self.head.push(b'\n');
             }
-            if let Some(end) = tail.iter().position(|&b| b == b'\n') {
-                self.left_out += end + 1;
-                tail.drain(..=end);
-            }
+            let skipped = match tail.iter().position(|&b| b == b'\n') {
+                Some(end) => end + 1,
+                None => tail.iter().take_while(|&&b| continues(b)).count(),
+            };
+            self.left_out += skipped;
+            tail.drain(..skipped);
             self.head.extend_from_slice(format!("[... {} bytes left out ...]\n", self.left_out).as_bytes());
         }
         self.head.append(&mut tail);
         self.head
     }
+}
+
+/// Whether a byte of UTF-8 goes on with a character.
+fn continues(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+/// How many bytes at the end are the beginning of a character whose rest is missing.
+fn cut_short(bytes: &[u8]) -> usize {
+    let start = bytes.iter().rposition(|&b| !continues(b)).unwrap_or(bytes.len());
+    let is_cut = std::str::from_utf8(&bytes[start..]).is_err_and(|error| error.error_len().is_none());
+    if is_cut { bytes.len() - start } else { 0 }
 }
 
 #[cfg(test)]
@@ -72,5 +89,11 @@ mod tests {
     #[test]
     fn one_endless_line_is_cut_where_the_limit_falls() {
         assert_eq!(kept(8, &["abcdefghijklmnop"]), "abcd\n[... 8 bytes left out ...]\nmnop");
+    }
+
+    #[test]
+    fn no_character_is_cut_in_two() {
+        assert_eq!(kept(10, &["aaaaé–", "éééé"]), "aaaa\n[... 9 bytes left out ...]\néé");
+        assert_eq!(kept(6, &["aaaa", "\u{10348}"]), "aaa\n[... 5 bytes left out ...]\n");
     }
 }
