@@ -1,6 +1,6 @@
 //! Repositories that are open, and what they would run.
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, ffi::OsStr, os::unix::ffi::OsStrExt as _, path::Path};
 
 use heph_core::turn;
 use heph_git::{OpenError, PrivateRepo, UserRepo};
@@ -268,10 +268,12 @@ fn agreed(store: &Store, repo: &Repo) -> Result<bool, CallError> {
     Ok(asks.is_nothing() || store.agreed(&repo.id).map_err(internal)? == Some(asks.digest()))
 }
 
-/// Writes a file beside its place and then puts it there, so that no half of it is ever read.
+/// Writes a file beside its place and then puts it there, so that no half of it is ever read. A snapshot
+/// passes over what has such a name.
 fn write_whole(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    let name = OsStr::from_bytes(heph_git::STAGED);
+    let mut beside = tempfile::Builder::new().prefix(name).tempfile_in(folder)?;
     std::io::Write::write_all(&mut beside, text.as_bytes())?;
     let permissions = match file.metadata() {
         Ok(found) => found.permissions(),

@@ -16,7 +16,7 @@ use std::{fs, io};
 
 use heph_core::{apply::FileReport, file::FileChange, id::TreeId, path::RepoPath};
 
-pub(crate) use self::carry_out::STAGED;
+pub use self::carry_out::STAGED;
 use self::{
     carry_out::Emptied,
     journal::{Journal, Kind, Record, Request, State, applied},

@@ -45,7 +45,7 @@ mod user;
 mod walk;
 mod worktree;
 
-pub use apply::{ApplyError, ApplyReport, Obstacle};
+pub use apply::{ApplyError, ApplyReport, Obstacle, STAGED};
 pub use copy::{Copying, NotCopied};
 pub use create::create_repository;
 pub use error::{GitError, OpenError, Refusal};

@@ -53,6 +53,9 @@ const CONFIG: &str = "\
 /// No conversion of any kind, whatever the files in the tree ask for: this place has the last word.
 const ATTRIBUTES: &str = "* -text -eol -filter -ident -working-tree-encoding\n";
 
+/// Where the refs lie in the user's repository.
+pub(crate) const BASES: &str = "refs/heph/base/";
+
 /// Where the chains' refs lie.
 pub(crate) const CHAINS: &str = "refs/heph/chain/";
 
@@ -434,7 +437,7 @@ impl<'a> Session<'a> {
 
     /// The commit in the user's repository whose objects are borrowed.
     pub(crate) fn base_ref(self) -> String {
-        format!("refs/heph/base/{}", self.0)
+        format!("{BASES}{}", self.0)
     }
 
     pub(crate) fn chain_ref(self) -> String {

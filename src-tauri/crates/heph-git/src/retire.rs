@@ -6,17 +6,17 @@ use git2::{ErrorCode, Repository};
 
 use crate::{
     error::{At, GitError},
-    private::{CHAINS, PrivateRepo, Session},
+    private::{BASES, CHAINS, PrivateRepo, Session},
 };
 
 /// Where worktrees lie that are to be removed, below the private repository's folder.
 const RETIRED: &str = "retired";
 
 impl PrivateRepo {
-    /// The sessions that have a worktree or a chain.
+    /// The sessions that have a worktree, a chain, or a ref in the user's repository.
     ///
     /// # Errors
-    /// Where the data folder cannot be read.
+    /// Where the data folder or the user's refs cannot be read.
     pub fn sessions(&self) -> Result<BTreeSet<String>, GitError> {
         let mut sessions = BTreeSet::new();
         let trees = self.make_folder("worktrees")?;
@@ -26,9 +26,11 @@ impl PrivateRepo {
                 sessions.extend(entry.file_name().into_string());
             }
         }
-        let repo = self.objects()?.repo;
-        for chain in repo.references_glob(&format!("{CHAINS}*"))?.flatten() {
-            sessions.extend(chain.name().ok().and_then(|name| name.strip_prefix(CHAINS)).map(str::to_owned));
+        for (repo, place) in [(self.objects()?.repo, CHAINS), (self.user().git()?, BASES)] {
+            for found in repo.references_glob(&format!("{place}*"))?.flatten() {
+                sessions
+                    .extend(found.name().ok().and_then(|name| name.strip_prefix(place)).map(str::to_owned));
+            }
         }
         sessions.retain(|session| Session::named(session).is_ok());
         Ok(sessions)

@@ -18,7 +18,7 @@ use super::{
 use crate::folder::{Cursor, Folder, Kind, split};
 
 /// How files are named between being written and being put in place.
-pub(crate) const STAGED: &[u8] = b".heph-staged-";
+pub const STAGED: &[u8] = b".heph-staged-";
 
 /// A file that changes this often between two looks is not going to rest.
 const LOOKS: usize = 8;

@@ -91,3 +91,18 @@ fn what_was_applied_is_undone_after_the_session_retired_and_the_user_collected_g
     private.undo(&report.after, &report.before).unwrap();
     assert_eq!(repo.read("a.txt"), "a\n");
 }
+
+#[test]
+fn a_session_whose_ref_the_user_was_just_packing_is_retired_the_next_time() {
+    let repo = Repo::with(&[("a.txt", "a\n")]);
+    let private = repo.private();
+    begin(&private, SESSION);
+    repo.git(&["pack-refs", "--all"]);
+    let lock = repo.root.join(".git/packed-refs.lock");
+    write(&lock, "");
+    private.retire(SESSION).unwrap_err();
+    assert!(private.sessions().unwrap().contains(SESSION));
+    fs::remove_file(lock).unwrap();
+    private.retire(SESSION).unwrap();
+    assert!(private.sessions().unwrap().is_empty());
+}
