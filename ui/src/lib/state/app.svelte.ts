@@ -2,6 +2,7 @@ import { asCallError, type Backend } from "$lib/backend";
 import type { GateDefinition, Notification, OpenedRepo, RecentRepo, SessionLine, WirePath } from "$lib/bindings/wire";
 import type { Command } from "$lib/model/keymap";
 import { displayPath } from "$lib/model/path";
+import type { Given } from "$lib/model/review";
 import { debounce } from "$lib/model/when";
 import { count } from "$lib/model/words";
 import type { OpenReview } from "./review.svelte";
@@ -172,11 +173,11 @@ export class App {
     if (review.use !== "deciding") return;
     switch (command) {
       case "accept":
-        return void review.decide(at, "accept");
+        return this.#decide(review, at, "accept");
       case "reject":
-        return void review.decide(at, "reject");
+        return this.#decide(review, at, "reject");
       case "clear":
-        return review.verdicts[at] === "edited" ? this.#askToWithdraw(review, at) : void review.decide(at, null);
+        return this.#decide(review, at, null);
       case "split":
         return review.startSplit(at);
       case "next_gap":
@@ -244,6 +245,12 @@ export class App {
 
   async #editOutside(review: OpenReview, at: number): Promise<void> {
     if (await review.editOutside(review.fileOf(at).path)) this.notice = "Your editor is open on the file. What you save there before you close it becomes your edit.";
+  }
+
+  /** Gives or clears a verdict. The user's own text of the file is one, and goes first. */
+  #decide(review: OpenReview, at: number, verdict: Given): void {
+    if (review.verdicts[at] === "edited") this.#askToWithdraw(review, at);
+    else void review.decide(at, verdict);
   }
 
   #askToWithdraw(review: OpenReview, at: number): void {
