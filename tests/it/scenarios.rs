@@ -31,6 +31,7 @@ scenarios! {
     a_branch_of_the_models_changes_nothing_in_the_review
     a_commented_rejection_is_a_constraint_from_the_round_after_its_answer
     a_constraint_follows_a_rename
+    a_constraint_follows_a_rename_that_the_user_edited
     a_copy_split_in_two_is_one_reproposal
     a_failed_setup_ends_the_turn
     a_failed_setup_holds_the_turn_and_can_be_skipped
@@ -46,6 +47,7 @@ scenarios! {
     a_new_file_is_edited_in_the_review
     a_question_is_answered
     a_red_gate_sends_the_model_back_before_the_user_is_asked
+    a_refused_rename_is_not_made_by_editing_the_file
     a_reindented_and_moved_copy_is_a_reproposal
     a_rejected_deletion_keeps_the_file
     a_rejected_new_file_is_gone_from_the_worktree

@@ -2,7 +2,7 @@
 
 use crate::{
     diff::{Edit, Hunk, Item},
-    file::File,
+    file::{File, Mode},
     path::RepoPath,
     text::{Bytes, lines},
 };
@@ -44,7 +44,13 @@ pub fn compose(old: Option<&File>, accepted: &[&Hunk]) -> Result<Option<File>, M
             },
             Item::Create(new) if old.is_none() => file = Some(new.clone()),
             Item::Delete(gone) if old == Some(gone) => file = None,
-            Item::Replace { old: before, new } if old == Some(before) => file = Some(new.clone()),
+            Item::Replace { old: before, new } if old == Some(before) => {
+                // A mode that changes with the bytes is an item of its own, unless the file becomes a link or
+                // stops being one.
+                let is_link = |file: &File| file.mode == Mode::Symlink;
+                let mode = if is_link(before) == is_link(new) { file.map(|file| file.mode) } else { None };
+                file = Some(File { mode: mode.unwrap_or(new.mode), bytes: new.bytes.clone() });
+            }
             Item::Mode { from, to } => match &mut file {
                 Some(file) if file.mode == *from => file.mode = *to,
                 _ => return Err(misfit()),
@@ -106,7 +112,7 @@ mod tests {
     use super::*;
     use crate::{
         diff,
-        file::{FileChange, Mode},
+        file::FileChange,
     };
 
     fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -177,6 +183,20 @@ mod tests {
         let hunks = diff::hunks(&change).hunks;
         assert_eq!(hunks.iter().map(Hunk::what).collect::<Vec<_>>(), ["line endings"]);
         assert_eq!(compose(Some(&old), &[&hunks[0]]).unwrap(), Some(new));
+    }
+
+    #[test]
+    fn the_mode_and_the_bytes_of_a_binary_land_or_fall_apart() {
+        let old = regular(b"\0a".into());
+        let new = File { mode: Mode::Executable, bytes: Bytes(b"\0b".into()) };
+        let path = RepoPath::new("f").unwrap();
+        let change = FileChange { path, old_path: None, old: Some(old.clone()), new: Some(new.clone()) };
+        let hunks = diff::hunks(&change).hunks;
+        assert_eq!(hunks.iter().map(Hunk::what).collect::<Vec<_>>(), ["mode 644 -> 755", "binary"]);
+        let composed = |accepted: &[&Hunk]| compose(Some(&old), accepted).unwrap().unwrap();
+        assert_eq!(composed(&[&hunks[1]]), File { mode: Mode::Regular, ..new.clone() });
+        assert_eq!(composed(&[&hunks[0]]), File { mode: Mode::Executable, ..old.clone() });
+        assert_eq!(composed(&[&hunks[0], &hunks[1]]), new);
     }
 
     #[test]

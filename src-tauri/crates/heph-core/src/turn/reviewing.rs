@@ -159,12 +159,11 @@ impl Turn {
             return Ok(effects);
         }
         self.accepted = tree;
-        let seen = self.results.contains_key(&self.accepted);
-        if self.accepted == self.base || seen || self.settings.gates.is_empty() {
+        if self.is_unseen() {
+            effects.extend(self.test_accepted(GateTarget::Accepted));
+        } else {
             self.recall_results(&self.accepted.clone());
             effects.extend(self.settle());
-        } else {
-            effects.extend(self.test_accepted(GateTarget::Accepted));
         }
         Ok(effects)
     }
@@ -219,7 +218,7 @@ impl Turn {
             constraint.standing = Standing::Lifted;
         }
         for constraint in &mut self.constraints {
-            accepted.iter().for_each(|hunk| constraint.follow(hunk));
+            taken.iter().for_each(|hunk| constraint.follow(hunk));
         }
         for hunk in &taken {
             *self.accepted_so_far.entry(hunk.path.clone()).or_insert(0) += 1;
@@ -264,7 +263,8 @@ impl Turn {
             None => self.untold = Some(more),
             Some(untold) => {
                 untold.outcome.files.extend(more.outcome.files);
-                untold.outcome.not_reached = more.outcome.not_reached;
+                let not_reached = [untold.outcome.not_reached, more.outcome.not_reached];
+                untold.outcome.not_reached = not_reached.into_iter().flatten().reduce(|one, other| one + other);
                 untold.wants_answer |= more.wants_answer;
             }
         }

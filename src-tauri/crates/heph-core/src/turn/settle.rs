@@ -35,8 +35,7 @@ impl Turn {
             return self.test_accepted(GateTarget::Base);
         }
         let failures = if changed { self.failures(&self.accepted) } else { Vec::new() };
-        let unseen = changed && !self.settings.gates.is_empty() && !self.results.contains_key(&self.accepted);
-        let stopped = unseen && self.latest.iter().any(|run| run.result == GateResult::Stopped);
+        let stopped = self.is_unseen() && self.latest.iter().any(|run| run.result == GateResult::Stopped);
         let red = !failures.is_empty() || stopped;
         let wants_answer = self.untold.as_ref().is_some_and(|untold| untold.wants_answer);
         let wants_round = wants_answer || (red && !self.declined);
@@ -46,7 +45,8 @@ impl Turn {
         if wants_round && self.over.is_empty() {
             return self.next_round(failures, &[]);
         }
-        if red && self.over.contains(&Over::Anyway) {
+        // Who stops the gates then is asked once more.
+        if red && self.over.contains(&Over::Anyway) && !self.is_interrupted() {
             return self.apply_anyway();
         }
         if red {
@@ -54,6 +54,12 @@ impl Turn {
             return Vec::new();
         }
         if changed { self.apply() } else { self.end(None) }
+    }
+
+    /// Whether the accepted state is one that no gate has seen, although there are some.
+    pub(super) fn is_unseen(&self) -> bool {
+        let is_known = self.accepted == self.base || self.results.contains_key(&self.accepted);
+        !is_known && !self.settings.gates.is_empty()
     }
 
     fn next_round(&mut self, failed: Vec<GateFailure>, aside: &[FileReport]) -> Vec<Effect> {

@@ -141,13 +141,12 @@ impl Turn {
                 Ok(self.end(None))
             }
             // What no gate has seen is not applied by ending the turn, and not lost by it either.
-            (Resume::Discard, Phase::AcceptedGates(_) | Phase::Reopening) => {
+            (Resume::Discard, from) => {
                 self.over.insert(Over::Failed);
-                self.phase = Phase::Red;
-                Ok(Vec::new())
-            }
-            (Resume::Discard, _) => {
-                self.over.insert(Over::Failed);
+                if self.is_unseen() || matches!(from, Phase::AcceptedGates(_) | Phase::Reopening) {
+                    self.phase = Phase::Red;
+                    return Ok(Vec::new());
+                }
                 Ok(self.settle())
             }
         }

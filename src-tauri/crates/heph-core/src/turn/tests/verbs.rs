@@ -283,3 +283,78 @@ fn the_parts_of_a_split_hunk_are_decided_apart_and_only_the_rejected_part_is_a_c
     let told = world.told.last().unwrap();
     assert!(told.ends_with("src/a.rs, round 1\n  -line 9\n  +nine"), "{told}");
 }
+
+#[test]
+fn a_review_of_the_users_own_tree_takes_no_text_that_it_would_not_write() {
+    let user = tree(&changed(&base(), &[(5, "five")]));
+    let mut world = World::start_review(tree(&base()), user);
+    let edited = world.edited(&changed(&base(), &[(5, "my five")]));
+    let edit = Input::Edit { path: path(), edited: Some(edited) };
+    assert_eq!(world.try_give(edit), Err(Refused::NotNow));
+}
+
+/// A turn whose review was finished with `how`, and whose gates now run on the accepted state.
+fn testing_accepted(how: Finish) -> (World, TreeId) {
+    let mut world = World::start(with_gate(), &base());
+    world.red = |tree| *tree != self::tree(&base());
+    let text = changed(&base(), &[(5, "five"), (30, "thirty")]);
+    world.model_writes(&text);
+    world.model_writes(&text);
+    let hunk = world.turn.review().unwrap().hunks().next().unwrap().id.clone();
+    world.give(Input::Decide { hunk, verdict: Some(Verdict::Rejected) });
+    let (turn, effects) = step(&world.turn, Input::Finish(how)).unwrap();
+    assert!(matches!(effects[..], [Effect::Compose { .. }]));
+    let accepted = world.keep(tree(&changed(&base(), &[(30, "thirty")])));
+    (world.turn, _) = step(&turn, Input::Composed { tree: accepted.clone() }).unwrap();
+    assert_eq!(world.turn.phase(), &Phase::AcceptedGates(GateTarget::Accepted));
+    (world, accepted)
+}
+
+#[test]
+fn gates_that_are_stopped_leave_the_choice_even_where_red_was_to_be_applied() {
+    let (mut world, tree) = testing_accepted(Finish::ApplyAnyway);
+    world.give(Input::Interrupt);
+    let run = GateRun {
+        name: "test".into(),
+        result: GateResult::Stopped,
+        seconds: 1.0,
+        output: String::new(),
+        put_back: Vec::new(),
+    };
+    world.give(Input::GatesRan { tree, runs: vec![run] });
+    assert_eq!(world.turn.phase(), &Phase::Red);
+}
+
+#[test]
+fn what_taking_back_left_is_not_applied_by_ending_the_turn_before_a_gate_has_seen_it() {
+    let mut world = World::start(with_gate(), &base());
+    world.red = |tree| !tree[&path()].bytes.0.windows(4).any(|part| part == b"five");
+    world.model_writes(&changed(&base(), &[(5, "five"), (20, "twenty"), (35, "x")]));
+    world.verdicts(&[ACCEPT, ACCEPT, REJECT]);
+    world.model_writes(&changed(&base(), &[(5, "five"), (20, "twenty"), (39, "y")]));
+    world.take_back(0).unwrap();
+    (world.turn, _) = step(&world.turn, Input::Finish(Finish::RefuseRest)).unwrap();
+    world.give(Input::Failed { reason: "The disk is full.".into() });
+    world.give(Input::Resume(Resume::Discard));
+    assert_eq!(world.user_text(), base());
+    assert_eq!(world.turn.phase(), &Phase::Red);
+}
+
+#[test]
+fn a_review_that_was_stopped_is_still_told_as_unfinished_after_the_red_state_was_reviewed() {
+    let (mut world, _) = testing_accepted(Finish::Stop);
+    let tree = world.turn.accepted().clone();
+    let run = GateRun {
+        name: "test".into(),
+        result: GateResult::Red { exit: 1 },
+        seconds: 1.0,
+        output: String::new(),
+        put_back: Vec::new(),
+    };
+    world.give(Input::GatesRan { tree, runs: vec![run] });
+    world.give(Input::Choose(RedChoice::Edit));
+    world.edit(&base());
+    world.give(Input::Finish(Finish::Decided));
+    let told = &world.told_next[0];
+    assert!(told.contains("UNDECIDED") && told.contains("1 hunk was not reached"), "{told}");
+}
