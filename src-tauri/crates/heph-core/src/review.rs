@@ -173,10 +173,21 @@ impl Review {
     /// The files that the user wrote, and their places.
     pub fn edited_files(&self) -> impl Iterator<Item = (EditedFile, &Edited)> {
         self.edited.iter().map(|(path, edited)| {
-            let old_path =
-                self.hunks().find(|hunk| hunk.path == *path).and_then(|hunk| hunk.old_path.clone());
-            (EditedFile { path: path.clone(), old_path, file: edited.file.clone() }, edited)
+            let (path, old_path) = self.place_of(path);
+            (EditedFile { path, old_path, file: edited.file.clone() }, edited)
         })
+    }
+
+    /// Where a file lies with the hunks that are asked about, and where it lay before, where that is another
+    /// place: where its rename was refused, it lies where it lay.
+    pub fn place_of(&self, path: &RepoPath) -> (RepoPath, Option<RepoPath>) {
+        let hunks = self.file(path).map(|file| file.hunks.as_slice()).unwrap_or_default();
+        let is_renamed = hunks.iter().any(|hunk| hunk.item == Item::Rename);
+        match hunks.first() {
+            Some(first) if is_renamed => (path.clone(), first.old_path.clone()),
+            Some(first) => (first.source().clone(), None),
+            None => (path.clone(), None),
+        }
     }
 
     /// The files that are asked about.

@@ -86,14 +86,15 @@ impl Loop {
             let message = format!("{} is no part of the review; it has changed.", path.display());
             return Err(CallError::new(ErrorKind::Stale, message));
         };
-        let (accepted, old_path) = (turn.accepted().clone(), first.old_path.clone());
+        let accepted = turn.accepted().clone();
+        let (place, old_path) = review.place_of(&path);
         let source = first.source().clone();
         let all: Vec<diff::Hunk> = hunks.unwrap_or_default().to_vec();
         let edited = review.edited(&path).map(|edited| edited.file.clone());
         let old = private.file(&accepted, &source).map_err(internal)?;
         let proposed = compose(old.as_ref(), &all.iter().collect::<Vec<_>>()).map_err(internal)?;
         let proposed = proposed.filter(is_text).ok_or_else(|| not_text(&path))?;
-        let change = FileChange { path: path.clone(), old_path, old, new: None };
+        let change = FileChange { path: place, old_path, old, new: None };
         Ok(Reviewed { path, change, proposed, is_edited: edited.is_some(), edited })
     }
 

@@ -5,9 +5,10 @@ use super::{
 };
 use crate::{
     constraint::{Constraint, Standing, lifted_by},
-    diff::{Edit, Hunk},
+    diff::{Edit, Hunk, Item},
     id::{ConstraintId, HunkId},
     message::{Decision, FileResult, HunkResult, Outcome},
+    path::RepoPath,
     refusal::cannot_be_accepted,
     review::{Comment, Place, Review, Subject, Verdict, runs_on_your_machine},
 };
@@ -78,18 +79,23 @@ impl Turn {
             }
         }
         let back: Vec<Edit> = hunk.edits().iter().map(Edit::reversed).collect();
-        self.move_lines(hunk, &back);
+        self.move_lines(&hunk.path, &back);
+        if hunk.item == Item::Rename {
+            self.rename_lines(&hunk.path, hunk.source());
+        }
     }
 
-    /// Moves what is known by lines of the accepted state to where they lie after `edits` of the hunk's file.
-    fn move_lines(&mut self, hunk: &Hunk, edits: &[Edit]) {
-        if let Some(own) = self.own_lines.get_mut(hunk.source()) {
-            for lines in own.iter_mut() {
-                *lines = moved(lines.start, edits)..moved(lines.end, edits);
-            }
+    /// Moves what is known by lines of a file of the accepted state to where they lie after `edits`.
+    fn move_lines(&mut self, path: &RepoPath, edits: &[Edit]) {
+        for lines in self.own_lines.get_mut(path).into_iter().flatten() {
+            *lines = moved(lines.start, edits)..moved(lines.end, edits);
         }
-        if let Some(own) = self.own_lines.remove(hunk.source()) {
-            self.own_lines.insert(hunk.path.clone(), own);
+    }
+
+    /// Has what is known by lines go with a file to another name.
+    fn rename_lines(&mut self, from: &RepoPath, to: &RepoPath) {
+        if let Some(own) = self.own_lines.remove(from) {
+            self.own_lines.insert(to.clone(), own);
         }
     }
 
@@ -227,8 +233,11 @@ impl Turn {
             let of_file = accepted.iter().filter(|hunk| hunk.path == file.path);
             let edits: Vec<Edit> = of_file.flat_map(|hunk| hunk.edits().iter().cloned()).collect();
             if let Some(hunk) = file.hunks.first() {
-                self.move_lines(hunk, &edits);
+                self.move_lines(hunk.source(), &edits);
             }
+        }
+        for hunk in accepted.iter().filter(|hunk| hunk.item == Item::Rename) {
+            self.rename_lines(hunk.source(), &hunk.path);
         }
         for (file, edited) in edited {
             self.own_lines.insert(file.path, edited.own.clone());

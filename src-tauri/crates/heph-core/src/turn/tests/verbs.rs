@@ -358,3 +358,33 @@ fn a_review_that_was_stopped_is_still_told_as_unfinished_after_the_red_state_was
     let told = &world.told_next[0];
     assert!(told.contains("UNDECIDED") && told.contains("1 hunk was not reached"), "{told}");
 }
+
+#[test]
+fn the_users_own_lines_stay_known_where_a_rename_of_their_file_is_rejected() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(30, "thirty")]));
+    let hunk = world.turn.review().unwrap().hunks().next().unwrap().id.clone();
+    let about = |id: &str, hunk: &HunkId| {
+        let (id, hunk) = (CommentId(id.into()), hunk.clone());
+        Input::Comment(Comment { id, hunk, text: "more".into(), place: Place::Hunk })
+    };
+    world.give(about("1", &hunk));
+    let mine = changed(&base(), &[(30, "my thirty")]);
+    world.edit(&mine);
+    world.give(Input::Finish(Finish::Decided));
+    (world.turn, _) = step(&world.turn, Input::ModelStopped { words: String::new() }).unwrap();
+    let moved = hunks(&FileChange {
+        path: RepoPath::new("src/b.rs").unwrap(),
+        old_path: Some(path()),
+        old: Some(file(&mine)),
+        new: Some(file(&mine)),
+    });
+    let proposed = world.keep(Tree::from([(moved.path.clone(), file(&mine))]));
+    world.give(Input::Read { tree: proposed, files: vec![moved], ignored: Vec::new() });
+    let hunk = world.turn.review().unwrap().hunks().next().unwrap().id.clone();
+    world.give(Input::Decide { hunk, verdict: Some(Verdict::Rejected) });
+    world.give(Input::Finish(Finish::Decided));
+    world.model_writes(&changed(&base(), &[(30, "their thirty")]));
+    let hunk = world.turn.review().unwrap().hunks().next().unwrap();
+    assert!(world.turn.changes_own_lines(hunk));
+}
