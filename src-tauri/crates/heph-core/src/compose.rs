@@ -110,10 +110,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{
-        diff,
-        file::FileChange,
-    };
+    use crate::{diff, file::FileChange};
 
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let line = prop_oneof![Just("a\n"), Just("b\n"), Just("\n"), Just("}\n"), Just("c\r\n"), Just("d")];

@@ -17,10 +17,10 @@ use crate::{
 
 /// What the user left in their editor.
 pub struct OutsideEdit {
-    path: WirePath,
-    before: Vec<u8>,
-    after: Vec<u8>,
-    folder: TempDir,
+    pub(crate) path: WirePath,
+    pub(crate) before: Vec<u8>,
+    pub(crate) after: Vec<u8>,
+    pub(crate) folder: TempDir,
 }
 
 impl Loop {
@@ -42,10 +42,13 @@ impl Loop {
         std::fs::write(&place, &file.bytes.0).map_err(internal)?;
         let events = self.events.clone();
         self.tasks.spawn(async move {
-            let outcome = wait_for(&editor, &place).await.and_then(|()| {
-                let after = std::fs::read(&place).map_err(internal)?;
-                Ok(OutsideEdit { path, before: file.bytes.0, after, folder })
-            });
+            let before = file.bytes.0;
+            let outcome = match (wait_for(&editor, &place).await, std::fs::read(&place)) {
+                (Ok(()), Ok(after)) => Ok(OutsideEdit { path, before, after, folder }),
+                (Ok(()), Err(error)) => Err(internal(error)),
+                (Err(error), Ok(after)) if after != before => Err(kept(error, folder)),
+                (Err(error), _) => Err(error),
+            };
             let _ = events.send(Event::EditedOutside { session, outcome });
         });
         Ok(())
@@ -57,13 +60,25 @@ impl Loop {
             Ok(edit) => edit,
             Err(error) => return self.complain(session, error.message),
         };
-        if let Err(error) = self.edit(session, &edit.path, Some(edit.after)) {
-            // The text is the user's, and nothing else holds it.
-            let kept = edit.folder.keep();
-            let message = format!("{} What you wrote is kept in {}.", error.message, kept.display());
-            self.complain(session, message);
+        let OutsideEdit { path, before, after, folder } = edit;
+        let taken = match self.reviewed_file(session, &path) {
+            Ok(file) if file.shown().bytes.0 == before => self.edit(session, &path, Some(after)).map(drop),
+            Ok(_) => {
+                let message = format!("{} is not as it was when you opened it.", path.display());
+                Err(CallError::new(ErrorKind::Stale, message))
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = taken {
+            self.complain(session, kept(error, folder).message);
         }
     }
+}
+
+/// Keeps a file of the user's that nothing else holds, and says where.
+fn kept(error: CallError, folder: TempDir) -> CallError {
+    let message = format!("{} What you wrote is kept in {}.", error.message, folder.keep().display());
+    CallError { message, ..error }
 }
 
 fn editor() -> Option<OsString> {

@@ -9,7 +9,7 @@ use heph_core::{
     file::{File, FileChange},
     id::HunkId,
     path::RepoPath,
-    review::Edited,
+    review::{Edited, Subject},
     text::Bytes,
     turn::{self, Input, Opening, Phase},
 };
@@ -40,9 +40,8 @@ impl Loop {
 
     pub(crate) fn review_file(&mut self, params: FileParams) -> Result<FileText, CallError> {
         let file = self.reviewed_file(&params.session, &params.path)?;
-        let shown = file.edited.unwrap_or(file.proposed);
-        let content = String::from_utf8(shown.bytes.0).map_err(|_| not_text(&file.path))?;
-        Ok(FileText { content, edited: file.is_edited })
+        let content = String::from_utf8(file.shown().bytes.0.clone()).map_err(|_| not_text(&file.path))?;
+        Ok(FileText { content, edited: file.edited.is_some() })
     }
 
     pub(crate) fn review_edit(&mut self, params: EditParams) -> Result<Revised, CallError> {
@@ -81,6 +80,10 @@ impl Loop {
         let (Some(turn), Some(review)) = (turn, review) else {
             return Err(CallError::new(ErrorKind::Refused, "No review is open in this session."));
         };
+        if review.subject() == Subject::Tree {
+            let message = "These files are your own: change them where they are, and open the review again.";
+            return Err(CallError::new(ErrorKind::Refused, message));
+        }
         let hunks = review.files().iter().find(|file| file.path == path).map(|file| file.hunks.as_slice());
         let Some([first, ..]) = hunks else {
             let message = format!("{} is no part of the review; it has changed.", path.display());
@@ -95,7 +98,7 @@ impl Loop {
         let proposed = compose(old.as_ref(), &all.iter().collect::<Vec<_>>()).map_err(internal)?;
         let proposed = proposed.filter(is_text).ok_or_else(|| not_text(&path))?;
         let change = FileChange { path: place, old_path, old, new: None };
-        Ok(Reviewed { path, change, proposed, is_edited: edited.is_some(), edited })
+        Ok(Reviewed { path, change, proposed, edited })
     }
 
     pub(crate) fn review_accepted(&mut self, params: ViewParams) -> Result<Rest<AcceptedDiff>, CallError> {
@@ -163,8 +166,7 @@ impl Loop {
     /// `E`: the user's own editor on a proposed file.
     pub(crate) fn review_edit_outside(&mut self, params: FileParams) -> Result<Empty, CallError> {
         let file = self.reviewed_file(&params.session, &params.path)?;
-        let text = file.edited.unwrap_or(file.proposed);
-        self.edit_outside(params.session, params.path, text)?;
+        self.edit_outside(params.session, params.path, file.shown().clone())?;
         Ok(Empty {})
     }
 }
@@ -176,7 +178,13 @@ pub(crate) struct Reviewed {
     change: FileChange,
     proposed: File,
     edited: Option<File>,
-    is_edited: bool,
+}
+
+impl Reviewed {
+    /// The user's own text of it, or else what is proposed.
+    pub(crate) fn shown(&self) -> &File {
+        self.edited.as_ref().unwrap_or(&self.proposed)
+    }
 }
 
 fn not_text(path: &RepoPath) -> CallError {

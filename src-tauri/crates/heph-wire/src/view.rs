@@ -413,7 +413,7 @@ pub struct FileView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub marked: Option<String>,
-    /// Whether it can be edited as text.
+    /// Whether the user can put text of their own in its place.
     pub editable: bool,
     /// Changed lines of the whole file.
     pub counts: Counts,

@@ -192,7 +192,7 @@ export type FileView = {
   change: ChangeName,
   /** Why *Accept all* leaves it out, where it does. */
   marked?: string,
-  /** Whether it can be edited as text. */
+  /** Whether the user can put text of their own in its place. */
   editable: boolean,
   /** Changed lines of the whole file. */
   counts: Counts,

@@ -273,7 +273,8 @@ impl Turn {
             Some(untold) => {
                 untold.outcome.files.extend(more.outcome.files);
                 let not_reached = [untold.outcome.not_reached, more.outcome.not_reached];
-                untold.outcome.not_reached = not_reached.into_iter().flatten().reduce(|one, other| one + other);
+                untold.outcome.not_reached =
+                    not_reached.into_iter().flatten().reduce(|one, other| one + other);
                 untold.wants_answer |= more.wants_answer;
             }
         }

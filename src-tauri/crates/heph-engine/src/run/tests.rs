@@ -173,6 +173,29 @@ async fn a_list_starts_nothing_and_leaves_out_what_cannot_be_read() {
     assert_eq!(house.me.store.inputs(&house.session, 1).unwrap(), logged);
 }
 
+#[tokio::test]
+async fn what_was_written_in_an_editor_for_another_text_does_not_take_its_place() {
+    let mut house = House::new();
+    house.prompt();
+    house.review().await;
+    let path = heph_wire::WirePath(b"b.txt".to_vec());
+    let saved = |before: &str, after: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let (before, after) = (before.as_bytes().to_vec(), after.as_bytes().to_vec());
+        Ok(OutsideEdit { path: path.clone(), before, after, folder })
+    };
+    let session = house.session.clone();
+    house.me.on_edited_outside(&session, saved("b of another round\n", "mine, of then\n"));
+    let complaints = house.complaints();
+    let kept =
+        complaints[0].strip_prefix("b.txt is not as it was when you opened it. What you wrote is kept in ");
+    std::fs::remove_dir_all(kept.unwrap().trim_end_matches('.')).unwrap();
+    let shown = json!({ "session": session, "path": "b.txt" });
+    assert_eq!(house.call("review/file", shown.clone())["content"], "b\n");
+    house.me.on_edited_outside(&session, saved("b\n", "mine\n"));
+    assert_eq!(house.call("review/file", shown)["content"], "mine\n");
+}
+
 #[test]
 fn a_task_that_panics_says_so() {
     let (events, mut received) = mpsc::unbounded_channel();

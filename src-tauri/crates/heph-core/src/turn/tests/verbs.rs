@@ -284,15 +284,6 @@ fn the_parts_of_a_split_hunk_are_decided_apart_and_only_the_rejected_part_is_a_c
     assert!(told.ends_with("src/a.rs, round 1\n  -line 9\n  +nine"), "{told}");
 }
 
-#[test]
-fn a_review_of_the_users_own_tree_takes_no_text_that_it_would_not_write() {
-    let user = tree(&changed(&base(), &[(5, "five")]));
-    let mut world = World::start_review(tree(&base()), user);
-    let edited = world.edited(&changed(&base(), &[(5, "my five")]));
-    let edit = Input::Edit { path: path(), edited: Some(edited) };
-    assert_eq!(world.try_give(edit), Err(Refused::NotNow));
-}
-
 /// A turn whose review was finished with `how`, and whose gates now run on the accepted state.
 fn testing_accepted(how: Finish) -> (World, TreeId) {
     let mut world = World::start(with_gate(), &base());
