@@ -6,7 +6,8 @@ use heph_wire::{CallError, ErrorKind};
 
 /// A sentence about an error. Its text starts as it does, since that may be with the name of a file.
 pub fn failed(error: impl Display) -> String {
-    format!("That could not be done: {error}.")
+    // Some say whole sentences.
+    format!("That could not be done: {}.", error.to_string().trim_end_matches('.'))
 }
 
 /// An answer to a call that the disk, the database or git failed.
@@ -21,5 +22,6 @@ mod tests {
     #[test]
     fn the_name_of_a_file_is_said_as_it_is_written() {
         assert_eq!(failed("b.txt cannot be read"), "That could not be done: b.txt cannot be read.");
+        assert_eq!(failed("The network is down."), "That could not be done: The network is down.");
     }
 }
