@@ -2,7 +2,7 @@
 
 use crate::{
     diff::{Edit, Hunk, Item},
-    file::{File, Mode},
+    file::File,
     path::RepoPath,
     text::{Bytes, lines},
 };
@@ -38,19 +38,18 @@ pub fn compose(old: Option<&File>, accepted: &[&Hunk]) -> Result<Option<File>, M
             Item::Lines { edits: more, .. } => edits.extend(more),
             // Where the file lies is no part of what it holds.
             Item::Rename if old.is_some() => {}
-            Item::LineEndings { old: before, new } => match &mut file {
-                Some(file) if file.bytes == before.bytes => file.bytes = new.bytes.clone(),
+            Item::LineEndings { old: before, new } | Item::Replace { old: before, new } => match &mut file {
+                Some(file) if file.bytes == before.bytes && file.is_link() == before.is_link() => {
+                    file.bytes = new.bytes.clone();
+                    // A mode is an item of its own, but for what becomes a link or ceases to be one.
+                    if before.is_link() != new.is_link() {
+                        file.mode = new.mode;
+                    }
+                }
                 _ => return Err(misfit()),
             },
             Item::Create(new) if old.is_none() => file = Some(new.clone()),
             Item::Delete(gone) if old == Some(gone) => file = None,
-            Item::Replace { old: before, new } if old == Some(before) => {
-                // A mode that changes with the bytes is an item of its own, unless the file becomes a link or
-                // stops being one.
-                let is_link = |file: &File| file.mode == Mode::Symlink;
-                let mode = if is_link(before) == is_link(new) { file.map(|file| file.mode) } else { None };
-                file = Some(File { mode: mode.unwrap_or(new.mode), bytes: new.bytes.clone() });
-            }
             Item::Mode { from, to } => match &mut file {
                 Some(file) if file.mode == *from => file.mode = *to,
                 _ => return Err(misfit()),
@@ -107,10 +106,15 @@ pub fn replace_lines(old: &[u8], edits: &[&Edit]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{diff, file::FileChange};
+    use crate::{
+        diff,
+        file::{FileChange, Mode},
+    };
 
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let line = prop_oneof![Just("a\n"), Just("b\n"), Just("\n"), Just("}\n"), Just("c\r\n"), Just("d")];
@@ -121,24 +125,70 @@ mod tests {
         File { mode: Mode::Regular, bytes: Bytes(bytes) }
     }
 
+    fn file() -> impl Strategy<Value = File> {
+        let mode = prop_oneof![Just(Mode::Regular), Just(Mode::Executable)];
+        let binary = (0..3u8).prop_map(|byte| vec![0, byte]);
+        let plain = (mode, prop_oneof![6 => text(), 1 => binary]);
+        let link = prop_oneof![Just("b"), Just("c")].prop_map(|to| (Mode::Symlink, to.as_bytes().to_vec()));
+        prop_oneof![8 => plain, 1 => link].prop_map(|(mode, bytes)| File { mode, bytes: Bytes(bytes) })
+    }
+
+    /// Two sides of a file that was changed; every few of them by its line ends alone.
+    fn sides() -> impl Strategy<Value = (File, File)> {
+        (file(), file(), 0..4u8).prop_map(|(old, new, kind)| match String::from_utf8(old.bytes.0.clone()) {
+            Ok(text) if kind == 0 && diff::is_text(&old) => {
+                let bytes = text.replace("\r\n", "\n").replace('\n', "\r\n").into_bytes();
+                (old, File { bytes: Bytes(bytes), ..new })
+            }
+            _ => (old, new),
+        })
+    }
+
+    type Tree = BTreeMap<RepoPath, File>;
+
+    /// The only file of `tree` as it is changed into the only one of `to`.
+    fn change(tree: &Tree, to: &Tree) -> FileChange {
+        let [(from, old), (path, new)] = [tree, to].map(|tree| tree.first_key_value().unwrap());
+        let old_path = (from != path).then(|| from.clone());
+        FileChange { path: path.clone(), old_path, old: Some(old.clone()), new: Some(new.clone()) }
+    }
+
+    fn composed(tree: &Tree, accepted: &[&Hunk]) -> Tree {
+        let (source, old) = tree.first_key_value().unwrap();
+        let mut tree = tree.clone();
+        for FileOutcome { path, file } in outcomes(source, Some(old), accepted).unwrap() {
+            match file {
+                Some(file) => drop(tree.insert(path, file)),
+                None => drop(tree.remove(&path)),
+            }
+        }
+        tree
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
         #[test]
-        fn none_is_the_old_text_all_is_the_new_and_some_then_the_rest_is_all(
-            old in text(), new in text(), picks in prop::collection::vec(any::<bool>(), 40)
+        fn none_is_the_old_tree_all_is_the_new_and_some_then_the_rest_is_all(
+            (old, new) in sides(), is_renamed in any::<bool>(), picks in prop::collection::vec(any::<bool>(), 40)
         ) {
-            let path = RepoPath::new("f").unwrap();
-            let old = regular(old);
-            let new = regular(new);
-            let change = FileChange { path: path.clone(), old_path: None, old: Some(old.clone()), new: Some(new.clone()) };
-            let hunks = diff::hunks(&change).hunks;
+            let [from, to] = ["a", if is_renamed { "b" } else { "a" }].map(|path| RepoPath::new(path).unwrap());
+            let (old, new) = (Tree::from([(from, old)]), Tree::from([(to, new)]));
+            let hunks = diff::hunks(&change(&old, &new)).hunks;
             let all: Vec<&Hunk> = hunks.iter().collect();
-            prop_assert_eq!(compose(Some(&old), &[]).unwrap().unwrap(), old.clone());
-            prop_assert_eq!(compose(Some(&old), &all).unwrap().unwrap(), new.clone());
+            prop_assert_eq!(composed(&old, &[]), old.clone());
+            prop_assert_eq!(composed(&old, &all), new.clone());
             let some: Vec<&Hunk> = hunks.iter().zip(&picks).filter(|(_, pick)| **pick).map(|(hunk, _)| hunk).collect();
-            let part = compose(Some(&old), &some).unwrap().unwrap();
-            let rest = diff::hunks(&FileChange { path, old_path: None, old: Some(part.clone()), new: Some(new.clone()) }).hunks;
-            let rest: Vec<&Hunk> = rest.iter().collect();
-            prop_assert_eq!(compose(Some(&part), &rest).unwrap().unwrap(), new);
+            let part = composed(&old, &some);
+            prop_assert_eq!(part.len(), 1, "the file lies in one place");
+            let renamed = |hunk: &&Hunk| hunk.item == Item::Rename;
+            prop_assert_eq!(part.contains_key(new.keys().next().unwrap()), !is_renamed || some.iter().any(renamed));
+            let moded = |hunk: &&&Hunk| matches!(hunk.item, Item::Mode { .. });
+            if all.iter().any(|hunk| moded(&hunk)) && !some.iter().any(|hunk| moded(&hunk)) {
+                prop_assert_eq!(part.values().next().unwrap().mode, old.values().next().unwrap().mode);
+            }
+            let rest = diff::hunks(&change(&part, &new)).hunks;
+            prop_assert_eq!(composed(&part, &rest.iter().collect::<Vec<_>>()), new);
         }
     }
 
@@ -152,7 +202,7 @@ mod tests {
             FileChange { path: to, old_path: Some(from.clone()), old: Some(old.clone()), new: Some(new) };
         let hunks = diff::hunks(&change).hunks;
         let what: Vec<String> = hunks.iter().map(Hunk::what).collect();
-        assert_eq!(what, ["renamed from a", "mode 644 -> 755", "lines 6-12"]);
+        assert_eq!(what, ["renamed from a", "lines 6-12", "mode 644 -> 755"]);
         let accepted: Vec<&Hunk> =
             hunks.iter().zip(picks).filter(|(_, pick)| *pick).map(|(hunk, _)| hunk).collect();
         let outcomes = outcomes(&from, Some(&old), &accepted).unwrap();
@@ -163,9 +213,9 @@ mod tests {
     fn a_rename_and_the_hunks_under_it_land_or_fall_apart() {
         let edited =
             |file: &Option<File>| file.as_ref().unwrap().bytes.0.windows(4).any(|part| part == b"nine");
-        let stays = renamed([false, false, true]);
+        let stays = renamed([false, true, false]);
         assert_eq!((stays.len(), stays[0].0.as_str(), edited(&stays[0].1)), (1, "a", true));
-        let moves = renamed([true, true, false]);
+        let moves = renamed([true, false, true]);
         assert_eq!((moves[0].0.as_str(), &moves[0].1), ("a", &None));
         assert_eq!((moves[1].0.as_str(), edited(&moves[1].1)), ("b", false));
         assert_eq!(moves[1].1.as_ref().unwrap().mode, Mode::Executable);
@@ -189,10 +239,10 @@ mod tests {
         let path = RepoPath::new("f").unwrap();
         let change = FileChange { path, old_path: None, old: Some(old.clone()), new: Some(new.clone()) };
         let hunks = diff::hunks(&change).hunks;
-        assert_eq!(hunks.iter().map(Hunk::what).collect::<Vec<_>>(), ["mode 644 -> 755", "binary"]);
+        assert_eq!(hunks.iter().map(Hunk::what).collect::<Vec<_>>(), ["binary", "mode 644 -> 755"]);
         let composed = |accepted: &[&Hunk]| compose(Some(&old), accepted).unwrap().unwrap();
-        assert_eq!(composed(&[&hunks[1]]), File { mode: Mode::Regular, ..new.clone() });
-        assert_eq!(composed(&[&hunks[0]]), File { mode: Mode::Executable, ..old.clone() });
+        assert_eq!(composed(&[&hunks[0]]), File { mode: Mode::Regular, ..new.clone() });
+        assert_eq!(composed(&[&hunks[1]]), File { mode: Mode::Executable, ..old.clone() });
         assert_eq!(composed(&[&hunks[0], &hunks[1]]), new);
     }
 

@@ -4,14 +4,15 @@
 //! lines where one of them has a letter or digit, else the removed ones, without white space and
 //! without empty lines, as a multiset. A moved, re-indented or split copy is the same change; another
 //! change of the same lines is not. Where nothing can be counted, only an equal item is a repeat: a
-//! deletion repeats a deletion, and punctuation only itself between the same neighbours.
+//! deletion repeats a deletion, and punctuation only itself between the same neighbours, run by run, since
+//! another change nearby makes one hunk of both.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    diff::{CONTEXT, ChangedLine, FileHunks, Hunk, Item},
+    diff::{CONTEXT, ChangedLine, Edit, FileHunks, Hunk, Item},
     file::{File, Mode},
     id::{ConstraintId, HunkId, RoundNo},
     path::RepoPath,
@@ -100,8 +101,11 @@ impl Constraint {
         if self.comments.is_empty() || self.answered != Some(round) || !self.is_of_its_file(hunk) {
             return false;
         }
-        match &hunk.item {
-            Item::Lines { edits, .. } => edits.iter().any(|edit| {
+        match (&self.hunk.item, &hunk.item) {
+            (Item::Rename, Item::Rename) | (Item::Mode { .. }, Item::Mode { .. }) => true,
+            // A name or a mode answers nothing that was said of what a file holds, nor the other way round.
+            (Item::Rename | Item::Mode { .. }, _) | (_, Item::Rename | Item::Mode { .. }) => false,
+            (_, Item::Lines { edits, .. }) => edits.iter().any(|edit| {
                 let lines = edit.old_range();
                 (lines.start.saturating_sub(CONTEXT)..=lines.end + CONTEXT).contains(&self.place)
             }),
@@ -112,18 +116,18 @@ impl Constraint {
 
 /// What a hunk is compared by.
 struct Compared<'a> {
-    identity: Identity<'a>,
+    hunk: &'a Hunk,
+    /// `None` for lines of a file.
+    identity: Option<Identity<'a>>,
     /// Its added lines, if it has lines: without white space, empty ones left out.
     added: Vec<String>,
     /// Its removed lines, likewise.
     removed: Vec<String>,
 }
 
-/// What makes two hunks of a file the same where no line of theirs can be counted.
+/// What makes two items of a file the same where no line of theirs can be counted.
 #[derive(PartialEq, Eq, Hash)]
 enum Identity<'a> {
-    /// The same lines between the same neighbours, as a digest of both.
-    Lines(&'a str),
     /// The same bytes of a file that comes whole.
     File(&'a [u8]),
     /// The same target of a symlink.
@@ -132,8 +136,59 @@ enum Identity<'a> {
     Deletion,
     /// The same mode, as git's bits.
     Mode(u32),
-    /// The same name before.
-    Rename(&'a [u8]),
+    /// The same names before and after.
+    Rename(&'a RepoPath, &'a RepoPath),
+}
+
+/// A run of changed lines and the old lines around it, outwards from it: up to [`CONTEXT`] of them, less where
+/// the file ends or its hunk was split. The start of the file counts as a line, `None`.
+struct Run<'a> {
+    edit: &'a Edit,
+    above: Vec<Option<&'a [u8]>>,
+    below: Vec<&'a [u8]>,
+}
+
+/// The runs of a hunk; none where their neighbours are not known.
+fn runs(hunk: &Hunk) -> Vec<Run<'_>> {
+    let Some((first, lines)) = hunk.old_lines() else { return Vec::new() };
+    let start_of_file = (first == 0).then_some(None);
+    let run = |edit| {
+        let (above, rest) = lines.split_at(Edit::old_range(edit).start - first);
+        let above = above.iter().rev().copied().map(Some).chain(start_of_file).take(CONTEXT);
+        let below = rest[edit.old.len()..].iter().copied().take(CONTEXT);
+        Run { edit, above: above.collect(), below: below.collect() }
+    };
+    hunk.edits().iter().map(run).collect()
+}
+
+impl Run<'_> {
+    /// Whether both change the same lines between the same neighbours, as far as both know theirs.
+    fn is_same(&self, other: &Run<'_>) -> bool {
+        (&self.edit.old, &self.edit.new) == (&other.edit.old, &other.edit.new)
+            && self.above.iter().zip(&other.above).all(|(one, other)| one == other)
+            && self.below.iter().zip(&other.below).all(|(one, other)| one == other)
+    }
+
+    fn len(&self) -> usize {
+        self.edit.old.len() + self.edit.new.len()
+    }
+}
+
+/// The runs of `hunk` that are among `rejected`, all of which have to be there. As with lines that count, a few
+/// must make up half of the hunk.
+fn same_runs<'a>(hunk: &'a Hunk, rejected: &[Run<'_>]) -> Vec<Run<'a>> {
+    let may_be_there = |run: &Run<'_>| hunk.edits().iter().any(|edit| edit.new == run.edit.new);
+    if rejected.is_empty() || !rejected.iter().all(may_be_there) {
+        return Vec::new();
+    }
+    let mut own = runs(hunk);
+    let total: usize = own.iter().map(Run::len).sum();
+    if !rejected.iter().all(|run| own.iter().any(|own| own.is_same(run))) {
+        return Vec::new();
+    }
+    own.retain(|own| rejected.iter().any(|run| own.is_same(run)));
+    let lines: usize = own.iter().map(Run::len).sum();
+    if lines < SMALL && 2 * lines < total { Vec::new() } else { own }
 }
 
 /// Which lines of a constraint count.
@@ -150,16 +205,16 @@ impl<'a> Compared<'a> {
             Mode::Regular | Mode::Executable => Identity::File(&file.bytes.0),
         };
         let identity = match &hunk.item {
-            Item::Lines { .. } => Identity::Lines(hunk.content()),
+            Item::Lines { .. } => None,
             Item::Create(file) | Item::Replace { new: file, .. } | Item::LineEndings { new: file, .. } => {
-                comes(file)
+                Some(comes(file))
             }
-            Item::Rename => Identity::Rename(hunk.source().as_bytes()),
-            Item::Delete(_) => Identity::Deletion,
-            Item::Mode { to, .. } => Identity::Mode(to.bits()),
+            Item::Rename => Some(Identity::Rename(hunk.source(), &hunk.path)),
+            Item::Delete(_) => Some(Identity::Deletion),
+            Item::Mode { to, .. } => Some(Identity::Mode(to.bits())),
         };
-        let mut compared = Compared { identity, added: Vec::new(), removed: Vec::new() };
-        if compared.identity == Identity::Deletion {
+        let mut compared = Compared { hunk, identity, added: Vec::new(), removed: Vec::new() };
+        if compared.identity == Some(Identity::Deletion) {
             // A deletion is shown by lines, but a file that is written anew has not been deleted.
             return compared;
         }
@@ -210,6 +265,7 @@ fn counts(lines: &[String]) -> HashMap<&str, usize> {
 /// The hunks of one file that are compared with its constraints, indexed so that a constraint meets
 /// only those that share something with it. Hunks are named by their place.
 struct Proposed<'a> {
+    hunks: Vec<&'a Hunk>,
     /// Whether a hunk is still compared.
     free: Vec<bool>,
     same: HashMap<Identity<'a>, Vec<usize>>,
@@ -268,6 +324,7 @@ impl Matched {
 impl<'a> Proposed<'a> {
     fn new(hunks: impl IntoIterator<Item = &'a Hunk>) -> Proposed<'a> {
         let mut proposed = Proposed {
+            hunks: Vec::new(),
             free: Vec::new(),
             same: HashMap::new(),
             added: Postings::default(),
@@ -278,17 +335,32 @@ impl<'a> Proposed<'a> {
             proposed.free.push(true);
             proposed.added.push(&compared.added);
             proposed.removed.push(&compared.removed);
-            proposed.same.entry(compared.identity).or_default().push(place);
+            if let Some(identity) = compared.identity {
+                proposed.same.entry(identity).or_default().push(place);
+            }
+            proposed.hunks.push(hunk);
         }
         proposed
+    }
+
+    /// The hunks that are the same as a constraint of which no line can be counted.
+    fn same(&self, constraint: &Compared<'_>) -> Vec<usize> {
+        match &constraint.identity {
+            Some(identity) => self.same.get(identity).cloned().unwrap_or_default(),
+            None => {
+                let rejected = runs(constraint.hunk);
+                let is_same = |hunk: &usize| !same_runs(self.hunks[*hunk], &rejected).is_empty();
+                (0..self.hunks.len()).filter(is_same).collect()
+            }
+        }
     }
 
     /// The free hunks that repeat `constraint`, each alone or else all of them together as the parts of
     /// a split copy, and the share of its counted lines: see section 6 of the specification.
     fn repeating(&self, constraint: &Compared<'_>, threshold: f64) -> Vec<(usize, f64)> {
         let Some(sign) = constraint.counted() else {
-            let same = self.same.get(&constraint.identity).into_iter().flatten().copied();
-            return same.filter(|hunk| self.free[*hunk]).map(|hunk| (hunk, 1.0)).collect();
+            let same = self.same(constraint).into_iter().filter(|hunk| self.free[*hunk]);
+            return same.map(|hunk| (hunk, 1.0)).collect();
         };
         let counted = constraint.side(sign);
         let Postings { totals, holders } = match sign {
@@ -411,7 +483,7 @@ pub fn copied_from<'a>(
 /// The rows of `hunk`'s changed lines, from 0 among them, that repeat counted lines of `constraint`.
 pub fn matched_lines(hunk: &Hunk, constraint: &Constraint) -> Vec<usize> {
     let compared = Compared::of(&constraint.hunk);
-    let Some(sign) = compared.counted() else { return Vec::new() };
+    let Some(sign) = compared.counted() else { return same_lines(hunk, &constraint.hunk) };
     let mut left = counts(compared.side(sign));
     let lines = hunk.changed_lines().into_iter().enumerate();
     let matched = lines.filter(|(_, line)| {
@@ -428,6 +500,19 @@ pub fn matched_lines(hunk: &Hunk, constraint: &Constraint) -> Vec<usize> {
         }
     });
     matched.map(|(row, _)| row).collect()
+}
+
+/// As [`matched_lines`], of a constraint without lines that count: those of the same runs, or all of a file
+/// that comes whole.
+fn same_lines(hunk: &Hunk, rejected: &Hunk) -> Vec<usize> {
+    let Item::Lines { .. } = rejected.item else { return (0..hunk.changed_lines().len()).collect() };
+    let same = same_runs(hunk, &runs(rejected));
+    let mut rows = 0..;
+    let of_edit = |edit: &Edit| -> Vec<usize> {
+        let own = rows.by_ref().take(edit.old.len() + edit.new.len()).collect();
+        if same.iter().any(|run| std::ptr::eq(run.edit, edit)) { own } else { Vec::new() }
+    };
+    hunk.edits().iter().flat_map(of_edit).collect()
 }
 
 /// A line without white space.

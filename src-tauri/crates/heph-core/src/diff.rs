@@ -199,6 +199,31 @@ impl Hunk {
         }
     }
 
+    /// The index from 0 of the first old line that it spans, and all that it spans; `None` for an item without
+    /// lines, and for a hunk of a log that did not hold unchanged lines yet.
+    pub(crate) fn old_lines(&self) -> Option<(usize, Vec<&[u8]>)> {
+        let Item::Lines { edits, old, unchanged, .. } = &self.item else { return None };
+        let first = if old.count == 0 { old.first } else { old.first - 1 };
+        let mut lines: Vec<&[u8]> = Vec::with_capacity(old.count);
+        let mut unchanged = unchanged.iter().map(|line| line.0.as_slice());
+        for edit in edits {
+            let above = edit.old_start.checked_sub(first + lines.len())?;
+            lines.extend(unchanged.by_ref().take(above));
+            lines.extend(edit.old.iter().map(|line| line.0.as_slice()));
+        }
+        lines.extend(unchanged);
+        (lines.len() == old.count).then_some((first, lines))
+    }
+
+    /// Whether it makes the change that `other` makes, wherever its lines are.
+    pub fn is_same_change(&self, other: &Hunk) -> bool {
+        let (own, theirs) = (self.changed_lines(), other.changed_lines());
+        match own.is_empty() && theirs.is_empty() {
+            true => self.item == other.item && (&self.path, self.source()) == (&other.path, other.source()),
+            false => own == theirs,
+        }
+    }
+
     /// `lines a-b` on the proposed side, or what an item without lines is.
     pub fn what(&self) -> String {
         match &self.item {
@@ -206,16 +231,14 @@ impl Hunk {
             Item::Create(file) => match created_lines(file) {
                 Some(count) if count > 0 => format!("lines 1-{count}"),
                 Some(_) => "empty file".into(),
-                None if file.mode == Mode::Symlink => "symlink".into(),
+                None if file.is_link() => "symlink".into(),
                 None => "binary".into(),
             },
             Item::Delete(_) => "file deleted".into(),
             Item::Rename => format!("renamed from {}", self.source().shown()),
             Item::LineEndings { .. } => "line endings".into(),
             Item::Mode { from, to } => format!("mode {:o} -> {:o}", from.bits() & 0o777, to.bits() & 0o777),
-            Item::Replace { old, new } if old.mode == Mode::Symlink || new.mode == Mode::Symlink => {
-                "symlink".into()
-            }
+            Item::Replace { old, new } if old.is_link() || new.is_link() => "symlink".into(),
             Item::Replace { .. } => "binary".into(),
         }
     }
@@ -248,7 +271,7 @@ fn created_lines(file: &File) -> Option<usize> {
 /// Whether a file is shown and changed by lines.
 pub fn is_text(file: &File) -> bool {
     let bytes = &file.bytes.0;
-    file.mode != Mode::Symlink && !bytes[..bytes.len().min(BINARY_WINDOW)].contains(&0)
+    !file.is_link() && !bytes[..bytes.len().min(BINARY_WINDOW)].contains(&0)
 }
 
 /// The changed runs between two texts, in order; between two runs lies at least one equal line.
@@ -313,16 +336,16 @@ pub fn hunks(change: &FileChange) -> FileHunks {
             if change.old_path.is_some() {
                 found.push((Item::Rename, String::new()));
             }
-            let same_kind = (old.mode == Mode::Symlink) == (new.mode == Mode::Symlink);
-            if same_kind && old.mode != new.mode {
-                found.push((Item::Mode { from: old.mode, to: new.mode }, String::new()));
-            }
+            let same_kind = old.is_link() == new.is_link();
             if differ_in_ends(old, new) {
                 found.push((Item::LineEndings { old: old.clone(), new: new.clone() }, String::new()));
             } else if is_text(old) && is_text(new) {
                 line_items(&old.bytes.0, &new.bytes.0, &mut found);
             } else if old.bytes != new.bytes || !same_kind {
                 found.push((Item::Replace { old: old.clone(), new: new.clone() }, String::new()));
+            }
+            if same_kind && old.mode != new.mode {
+                found.push((Item::Mode { from: old.mode, to: new.mode }, String::new()));
             }
         }
     }
@@ -350,17 +373,18 @@ pub fn hunks(change: &FileChange) -> FileHunks {
     FileHunks { path: change.path.clone(), hunks }
 }
 
-/// Whether two texts are the same but for line ends.
+/// Whether two texts differ, but only in how their lines end: by CRLF or LF.
 fn differ_in_ends(old: &File, new: &File) -> bool {
-    let ends = |file: &File| file.bytes.0.ends_with(b"\n");
-    is_text(old)
-        && is_text(new)
-        && old.bytes != new.bytes
-        && ends(old) == ends(new)
-        && lines(&old.bytes.0)
-            .into_iter()
-            .map(without_end)
-            .eq(lines(&new.bytes.0).into_iter().map(without_end))
+    if !is_text(old) || !is_text(new) || old.bytes == new.bytes {
+        return false;
+    }
+    // A CR at the very end of a file is no part of a line end, and a line without an end has none to change.
+    let ends = |line: &[u8]| line.ends_with(b"\n");
+    let same = |(one, other): (&&[u8], &&[u8])| {
+        one == other || ends(one) && ends(other) && without_end(one) == without_end(other)
+    };
+    let (old, new) = (lines(&old.bytes.0), lines(&new.bytes.0));
+    old.len() == new.len() && old.iter().zip(&new).all(same)
 }
 
 fn line_items(old: &[u8], new: &[u8], found: &mut Vec<(Item, String)>) {
@@ -509,6 +533,14 @@ mod tests {
         let found = hunks(&change(&old, &new)).hunks;
         assert_eq!(found.len(), 2);
         assert_ne!(found[0].id, found[1].id);
+    }
+
+    #[test]
+    fn only_crlf_and_lf_are_line_ends() {
+        let whats = |old, new| hunks(&change(old, new)).hunks.iter().map(Hunk::what).collect::<Vec<_>>();
+        assert_eq!(whats("a\nb", "a\r\nb"), ["line endings"]);
+        assert_eq!(whats("a\nb\n", "a\nb"), ["lines 1-2"]);
+        assert_eq!(whats("a\nb", "a\nb\r"), ["lines 1-2"]);
     }
 
     #[test]

@@ -35,6 +35,13 @@ pub struct File {
     pub bytes: Bytes,
 }
 
+impl File {
+    /// Whether it is a symbolic link.
+    pub fn is_link(&self) -> bool {
+        self.mode == Mode::Symlink
+    }
+}
+
 /// A file that differs between two trees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {

@@ -2,12 +2,13 @@
 
 use crate::{
     diff::{Hunk, Item},
-    file::{File, Mode},
+    file::File,
     path::RepoPath,
 };
 
 /// Why `hunk` cannot be accepted, where it cannot: it makes a symbolic link that points out of the
-/// repository, or into git's own folder.
+/// repository, or into git's own folder. A rename makes none: a link that its new place would turn so is
+/// no rename ([`crate::rename`]).
 pub fn cannot_be_accepted(hunk: &Hunk) -> Option<&'static str> {
     let made = match &hunk.item {
         Item::Create(file) | Item::Replace { new: file, .. } => file,
@@ -20,8 +21,9 @@ pub fn cannot_be_accepted(hunk: &Hunk) -> Option<&'static str> {
     link_leaves(&hunk.path, made).then_some("a link that points out of the repository")
 }
 
-fn link_leaves(path: &RepoPath, file: &File) -> bool {
-    if file.mode != Mode::Symlink {
+/// Whether `file`, lying at `path`, is a link that points out of the repository or into git's own folder.
+pub(crate) fn link_leaves(path: &RepoPath, file: &File) -> bool {
+    if !file.is_link() {
         return false;
     }
     let target = file.bytes.0.as_slice();
@@ -47,7 +49,11 @@ fn link_leaves(path: &RepoPath, file: &File) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{diff::hunks, file::FileChange, text::Bytes};
+    use crate::{
+        diff::hunks,
+        file::{FileChange, Mode},
+        text::Bytes,
+    };
 
     #[test]
     fn a_link_may_point_inside_the_repository_only() {

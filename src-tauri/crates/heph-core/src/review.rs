@@ -469,8 +469,13 @@ fn same_kind(one: &Hunk, other: &Hunk) -> bool {
     std::mem::discriminant(&one.item) == std::mem::discriminant(&other.item)
 }
 
-/// Why *Accept all* leaves a file out, where it does: it runs on the user's machine, or says what does.
-pub fn runs_on_your_machine(path: &RepoPath) -> Option<&'static str> {
+/// Why *Accept all* leaves a hunk out, where it does: its file runs on the user's machine, or says what does,
+/// under its name or the one it had.
+pub fn runs_on_your_machine(hunk: &Hunk) -> Option<&'static str> {
+    runs_there(&hunk.path).or_else(|| runs_there(hunk.source()))
+}
+
+fn runs_there(path: &RepoPath) -> Option<&'static str> {
     let path = path.display().to_lowercase();
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
     let in_folder = |wanted: &str| format!("{folder}/").contains(&format!("{wanted}/"));
@@ -497,6 +502,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_runs_on_the_users_machine_is_marked_when_it_moves_away() {
+        let file = || Some(File { mode: crate::file::Mode::Regular, bytes: crate::text::Bytes(b"x".into()) });
+        let [path, old_path] = ["envrc.txt", ".envrc"].map(|path| RepoPath::new(path).unwrap());
+        let change = crate::file::FileChange { path, old_path: Some(old_path), old: file(), new: file() };
+        assert!(runs_on_your_machine(&crate::diff::hunks(&change).hunks[0]).is_some());
+    }
+
+    #[test]
     fn what_runs_on_the_users_machine_is_marked() {
         for path in [
             ".github/workflows/ci.yml",
@@ -506,10 +519,10 @@ mod tests {
             ".envrc",
             "heph.toml",
         ] {
-            assert!(runs_on_your_machine(&RepoPath::new(path).unwrap()).is_some(), "{path}");
+            assert!(runs_there(&RepoPath::new(path).unwrap()).is_some(), "{path}");
         }
         for path in ["src/main.rs", "docs/build.rs.md", "src/hook.rs"] {
-            assert!(runs_on_your_machine(&RepoPath::new(path).unwrap()).is_none(), "{path}");
+            assert!(runs_there(&RepoPath::new(path).unwrap()).is_none(), "{path}");
         }
     }
 }

@@ -15,7 +15,8 @@ pub fn split_rows(hunk: &Hunk) -> Vec<usize> {
 /// The hunks that `hunk` falls into at these rows, each of them an unchanged row in a gap of its own; `None`
 /// where one is not, or there is none.
 pub fn split(hunk: &Hunk, at: &[usize]) -> Option<Vec<Hunk>> {
-    let Item::Lines { edits, old, unchanged, .. } = &hunk.item else { return None };
+    let edits = hunk.edits();
+    let (first_line, old_lines) = hunk.old_lines()?;
     let gaps = gaps(hunk);
     let mut cuts: Vec<usize> = Vec::new();
     for row in at {
@@ -26,8 +27,6 @@ pub fn split(hunk: &Hunk, at: &[usize]) -> Option<Vec<Hunk>> {
     if cuts.is_empty() {
         return None;
     }
-    let first_line = old.first.saturating_sub(1);
-    let old_lines = old_lines(edits, first_line, unchanged);
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain([edits.len()]);
     let parts = starts.zip(ends).map(|(start, end)| {
@@ -44,10 +43,10 @@ pub fn split(hunk: &Hunk, at: &[usize]) -> Option<Vec<Hunk>> {
 
 /// The unchanged rows between each two edits, as rows of the hunk.
 fn gaps(hunk: &Hunk) -> Vec<std::ops::Range<usize>> {
-    let Item::Lines { edits, old, .. } = &hunk.item else { return Vec::new() };
-    let first_line = old.first.saturating_sub(1);
+    // Without the lines between them its changes cannot be told apart.
+    let Some((first_line, _)) = hunk.old_lines() else { return Vec::new() };
     let mut added = 0;
-    edits
+    hunk.edits()
         .windows(2)
         .map(|pair| {
             added += pair[0].new.len();
@@ -55,21 +54,6 @@ fn gaps(hunk: &Hunk) -> Vec<std::ops::Range<usize>> {
             row(pair[0].old_range().end)..row(pair[1].old_start)
         })
         .collect()
-}
-
-/// The old lines that a hunk spans.
-fn old_lines<'a>(edits: &'a [Edit], first_line: usize, unchanged: &'a [Bytes]) -> Vec<&'a [u8]> {
-    let mut lines: Vec<&[u8]> = Vec::new();
-    let mut unchanged = unchanged.iter();
-    for edit in edits {
-        while first_line + lines.len() < edit.old_start {
-            let Some(line) = unchanged.next() else { break };
-            lines.push(&line.0);
-        }
-        lines.extend(edit.old.iter().map(|line| line.0.as_slice()));
-    }
-    lines.extend(unchanged.map(|line| line.0.as_slice()));
-    lines
 }
 
 /// The old lines among which a part's context lies.
@@ -141,6 +125,17 @@ mod tests {
         }
         let alone = new.replace("\nnine\n", "\n9\n");
         assert_eq!(split(hunk, &[6]).unwrap()[0].id, change(&old, &alone)[0].id, "it is named as if alone");
+    }
+
+    #[test]
+    fn a_hunk_of_an_old_log_without_its_unchanged_lines_is_left_whole() {
+        let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
+        let new = old.replace("\n5\n", "\nfive\n").replace("\n9\n", "\nnine\n");
+        let mut hunk = change(&old, &new).remove(0);
+        let Item::Lines { unchanged, .. } = &mut hunk.item else { panic!("lines") };
+        unchanged.clear();
+        assert!(split_rows(&hunk).is_empty());
+        assert_eq!(split(&hunk, &[5]), None);
     }
 
     fn texts() -> impl Strategy<Value = String> {

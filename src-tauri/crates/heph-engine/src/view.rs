@@ -3,7 +3,6 @@
 use heph_core::{
     constraint::{Constraint, Standing},
     diff::{ChangedLine, FileHunks, Hunk, Item, LineRange, is_text},
-    file::Mode,
     path::RepoPath,
     refusal::cannot_be_accepted,
     review::{Comment, Place, Review, Side, Subject, Verdict, runs_on_your_machine},
@@ -307,7 +306,7 @@ fn source(file: &FileHunks) -> &RepoPath {
 /// Why *Accept all* leaves a file out, where it does.
 fn marked(file: &FileHunks) -> Option<String> {
     let refused = || file.hunks.iter().find_map(cannot_be_accepted);
-    let runs = || runs_on_your_machine(&file.path);
+    let runs = || file.hunks.iter().find_map(runs_on_your_machine);
     refused()
         .map(|reason| format!("cannot be accepted: {reason}"))
         .or_else(|| runs().map(|reason| format!("runs on your machine: {reason}")))
@@ -321,9 +320,7 @@ fn change_name(hunks: &[Hunk]) -> wire::ChangeName {
         Item::Mode { .. } => wire::ChangeName::Mode,
         Item::Rename => wire::ChangeName::Renamed,
         Item::LineEndings { .. } => wire::ChangeName::LineEndings,
-        Item::Replace { old, new } if old.mode == Mode::Symlink || new.mode == Mode::Symlink => {
-            wire::ChangeName::Symlink
-        }
+        Item::Replace { old, new } if old.is_link() || new.is_link() => wire::ChangeName::Symlink,
         Item::Replace { .. } => wire::ChangeName::Binary,
     };
     // A mode change is shown as one only where nothing else of the file changed.
@@ -368,7 +365,7 @@ fn hunk_view(
         round: constraint.round.0,
         rows: rows::quoted(colours, &constraint.hunk),
         comments: constraint.comments.clone(),
-        unchanged: constraint.hunk.changed_lines() == changed,
+        unchanged: constraint.hunk.is_same_change(hunk),
     });
     HunkView {
         id: hunk.id.to_string(),

@@ -96,6 +96,61 @@ fn punctuation_alone_is_refused_only_at_the_same_place() {
 }
 
 #[test]
+fn punctuation_is_refused_though_another_change_nearby_made_one_hunk_of_both() {
+    let rejected = constraint(BASE, &with("c", "}\n"), &[]);
+    let merged = with("c", "}\n").replace("f\n", "changed\n");
+    assert_eq!(file_hunks(BASE, &merged).hunks.len(), 1);
+    assert!(!is_refused(&rejected, &merged, 2), "a third of the hunk is not what it is about");
+    let merged = with("c", "}\n").replace("f\n", "f\nmore\n");
+    assert!(is_refused(&rejected, &merged, 2));
+    let hunk = &file_hunks(BASE, &merged).hunks[0];
+    assert_eq!(matched_lines(hunk, &rejected), [0]);
+    let both = constraint(BASE, &with("c", "}\n").replace("f\n", "f\n{\n"), &[]);
+    assert!(is_refused(&both, &with("c", "}\n").replace("f\n", "f\n{\n"), 2));
+    assert!(!is_refused(&both, &merged, 2), "half of what was rejected is another change");
+}
+
+#[test]
+fn punctuation_split_off_a_hunk_is_refused_once_the_rest_of_it_is_accepted() {
+    let hunk = file_hunks(BASE, &with("e", "}\n").replace("c\n", "sea\n")).hunks.remove(0);
+    let at = crate::split::split_rows(&hunk);
+    let rejected = of(crate::split::split(&hunk, &at).unwrap().remove(1), &[]);
+    let accepted = BASE.replace("c\n", "sea\n");
+    let again = file_hunks(&accepted, &accepted.replace("e\n", "e\n}\n"));
+    let elsewhere = file_hunks(&accepted, &accepted.replace("m\n", "m\n}\n"));
+    let found =
+        |file: FileHunks| reproposals(&[file], std::slice::from_ref(&rejected), RoundNo(2), 0.8).len();
+    // Its hunk says `sea`, which was accepted above it, as the rejected one said `c`.
+    assert_eq!((found(again), found(elsewhere)), (1, 0));
+}
+
+#[test]
+fn punctuation_at_the_start_of_a_file_is_not_the_same_further_down() {
+    let rejected = constraint("x\n", "}\nx\n", &[]);
+    let there = |old: &str, new: &str| {
+        let found = reproposals(&[file_hunks(old, new)], std::slice::from_ref(&rejected), RoundNo(2), 0.8);
+        found.len()
+    };
+    assert_eq!(there("x\n", "}\nx\n"), 1);
+    assert_eq!(there("a\nx\n", "a\n}\nx\n"), 0);
+}
+
+#[test]
+fn a_rename_or_a_mode_answers_only_what_was_said_of_one() {
+    let text = "one\ntwo\nthree\n";
+    let answered = |hunk: Hunk, by: &Hunk| {
+        let constraint = Constraint { answered: Some(RoundNo(2)), ..of(hunk, &["no"]) };
+        constraint.is_answered_by(by, RoundNo(2))
+    };
+    let hunks = renamed("a.rs", "b.rs", text, "one\n2\nthree\n").hunks;
+    let other_name = &renamed("a.rs", "c.rs", text, text).hunks[0];
+    assert!(answered(hunks[0].clone(), other_name));
+    assert!(!hunks[0].is_same_change(other_name), "and is shown as another change");
+    assert!(!answered(hunks[1].clone(), other_name));
+    assert!(!answered(hunks[0].clone(), &hunks[1]));
+}
+
+#[test]
 fn a_lifted_constraint_refuses_nothing() {
     let mut rejected = constraint(BASE, &with("c", FIVE), &[]);
     rejected.standing = Standing::Lifted;
@@ -177,7 +232,12 @@ mod plain {
 
     fn repeats(constraint: &Compared<'_>, hunks: &[&Compared<'_>], threshold: f64) -> Option<f64> {
         let Some(sign) = constraint.counted() else {
-            return hunks.iter().any(|hunk| hunk.identity == constraint.identity).then_some(1.0);
+            let rejected = runs(constraint.hunk);
+            let is_same = |hunk: &&Compared<'_>| match constraint.identity {
+                Some(_) => hunk.identity == constraint.identity,
+                None => !same_runs(hunk.hunk, &rejected).is_empty(),
+            };
+            return hunks.iter().any(is_same).then_some(1.0);
         };
         let counted = constraint.side(sign);
         let proposed: Vec<String> = hunks.iter().flat_map(|hunk| hunk.side(sign).to_vec()).collect();
@@ -304,7 +364,16 @@ fn a_rename_is_proposed_again_only_by_the_same_rename() {
         |file: FileHunks| reproposals(&[file], std::slice::from_ref(&rejected), RoundNo(2), 0.8).len();
     assert_eq!(again(renamed("a.rs", "b.rs", text, text)), 1);
     assert_eq!(again(renamed("c.rs", "b.rs", text, text)), 0);
+    assert_eq!(again(renamed("a.rs", "c.rs", text, text)), 0, "another name is another change");
     assert_eq!(again(file_hunks(text, "one\n")), 0);
+}
+
+#[test]
+fn punctuation_is_refused_under_the_new_name_of_its_file_too() {
+    let rejected = constraint(BASE, &with("c", "}\n"), &[]);
+    let moved = renamed("a.rs", "b.rs", BASE, &with("c", "}\n"));
+    let found = reproposals(std::slice::from_ref(&moved), &[rejected], RoundNo(2), 0.8);
+    assert_eq!(found.iter().map(|found| &found.hunk).collect::<Vec<_>>(), [&moved.hunks[1].id]);
 }
 
 #[test]

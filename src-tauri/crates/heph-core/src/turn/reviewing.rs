@@ -106,7 +106,7 @@ impl Turn {
             Finish::AcceptAll | Finish::ApplyAnyway => {
                 let own = review.subject() == Subject::Tree;
                 review.decide_rest(Verdict::Accepted, |hunk| {
-                    own || runs_on_your_machine(&hunk.path).is_none() && cannot_be_accepted(hunk).is_none()
+                    own || runs_on_your_machine(hunk).is_none() && cannot_be_accepted(hunk).is_none()
                 });
             }
             // The user's own tree stays as it is, unless they take something out hunk by hunk.
