@@ -226,7 +226,7 @@ impl Loop {
                 ErrorKind::TurnOpen,
                 "A turn is open in this session. Your text is kept; send it when the turn has ended.",
             )),
-            false => self.open_turn(&id, &repo, &params.prompt),
+            false => self.check_undo(&id).and_then(|()| self.open_turn(&id, &repo, &params.prompt)),
         };
         if started.is_err() {
             self.session_draft(DraftParams { session: id, text: params.prompt })?;

@@ -150,6 +150,7 @@ impl Loop {
                 "A turn is open in this session. Finish it first, or review in another session.",
             ));
         }
+        self.check_undo(&id)?;
         let place = self.workplace(&id)?;
         place
             .private

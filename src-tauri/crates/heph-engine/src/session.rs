@@ -37,6 +37,8 @@ pub struct Session {
     pub agent: Option<Agent>,
     /// Stops the task that runs for the session.
     pub cancel: CancellationToken,
+    /// Whether what a turn applied is being taken back.
+    pub undo: Undo,
     /// What tasks reported and the store has not taken yet, oldest first, each with its turn's number.
     pub unrecorded: VecDeque<(u32, Report)>,
 }
@@ -86,6 +88,15 @@ impl Latest {
     }
 }
 
+/// Whether an undo works on the user's tree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Undo {
+    /// None does.
+    AtRest,
+    /// One does: no turn begins, and no other undo, before it is told.
+    Running,
+}
+
 /// What an undo did.
 pub struct Undone {
     /// Files that are as they were before the apply.
@@ -127,6 +138,7 @@ impl Session {
             gates: Vec::new(),
             agent: None,
             cancel: CancellationToken::new(),
+            undo: Undo::AtRest,
             unrecorded: VecDeque::new(),
         }
     }

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::{
     failure::{failed, internal},
     run::{Event, Loop, now},
-    session::{Latest, Undone},
+    session::{Latest, Undo, Undone},
     view,
     work::Workplace,
 };
@@ -27,6 +27,9 @@ impl Loop {
             Ok(work) => work,
             Err(error) => return drop(reply.send(Err(error))),
         };
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.undo = Undo::Running;
+        }
         let events = self.events.clone();
         self.tasks.spawn_blocking(move || {
             let _ = events.send(Event::Undone { session, turn, outcome: work(), reply });
@@ -40,6 +43,7 @@ impl Loop {
     ) -> Result<impl FnOnce() -> Result<Undone, CallError> + Send + use<>, CallError> {
         let place = self.workplace(id)?;
         let refused = |why: &str| CallError::new(ErrorKind::Refused, format!("{why} Nothing was changed."));
+        self.check_undo(id)?;
         let session = self.session(id)?;
         if matches!(&session.latest, Latest::Open { .. }) {
             let why = "A turn is open in this session. Undo when it has ended.";
@@ -65,15 +69,28 @@ impl Loop {
         })
     }
 
+    /// # Errors
+    /// Where an undo works for the session: what begins now could not know of it.
+    pub(crate) fn check_undo(&mut self, id: &str) -> Result<(), CallError> {
+        match self.session(id)?.undo {
+            Undo::AtRest => Ok(()),
+            Undo::Running => {
+                let message = "An undo is still at work. Try again when it is done. Nothing was changed.";
+                Err(CallError::new(ErrorKind::Refused, message))
+            }
+        }
+    }
+
     pub(crate) fn on_undone(
         &mut self,
         id: &str,
         turn: u32,
         outcome: Result<Undone, CallError>,
     ) -> Result<Value, CallError> {
-        let undone = outcome?;
         let Loop { store, sessions, .. } = self;
         let session = sessions.get_mut(id).ok_or_else(|| internal("the session is gone"))?;
+        session.undo = Undo::AtRest;
+        let undone = outcome?;
         session.undone(store, turn, &undone, now()).map_err(internal)?;
         let revision = session.revision;
         undone.wrote.iter().for_each(|written| self.forget_apply(id, written));

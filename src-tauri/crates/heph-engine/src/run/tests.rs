@@ -196,6 +196,42 @@ async fn what_was_written_in_an_editor_for_another_text_does_not_take_its_place(
     assert_eq!(house.call("review/file", shown)["content"], "mine\n");
 }
 
+#[tokio::test]
+async fn a_turn_that_would_begin_during_an_undo_waits_for_it_and_is_told_of_it() {
+    let mut house = House::new();
+    house.prompt();
+    house.review().await;
+    house.call("review/finish", json!({ "session": house.session, "how": "accept_all" }));
+    while house.me.sessions[&house.session].turn().is_some() {
+        let event = house.next().await;
+        house.hand_on(event);
+    }
+    let ask = |house: &mut House, method: &str, params: Value| {
+        let (reply, answer) = oneshot::channel();
+        house.me.answer(method, params, reply);
+        answer
+    };
+    let undo = json!({ "session": house.session, "turn": 1 });
+    let again = json!({ "session": house.session, "prompt": "Again." });
+    let mut undone = ask(&mut house, "turn/undo", undo.clone());
+    for (method, params) in [("turn/start", again.clone()), ("turn/undo", undo)] {
+        let error = ask(&mut house, method, params).try_recv().unwrap().unwrap_err();
+        assert!(error.message.starts_with("An undo is still at work"), "{error:?}");
+    }
+    assert_eq!(house.me.sessions[&house.session].row.draft, "Again.", "the prompt is kept");
+    let Event::Undone { session, turn, outcome, reply } = house.next().await else { panic!("undone") };
+    drop(reply.send(house.me.on_undone(&session, turn, outcome)));
+    assert!(undone.try_recv().unwrap().is_ok());
+    assert!(!house.folder.path().join("repository/b.txt").exists());
+    house.call("turn/start", again);
+    while house.phase() != PhaseName::Model {
+        let event = house.next().await;
+        house.hand_on(event);
+    }
+    let told = house.me.store.told(&house.session).unwrap();
+    assert!(matches!(told.last(), Some(Entry::User(told)) if told.starts_with("The user undid")), "{told:?}");
+}
+
 #[test]
 fn a_task_that_panics_says_so() {
     let (events, mut received) = mpsc::unbounded_channel();
