@@ -34,7 +34,8 @@
 //!                                 red -> Red;  accepted = base -> Ended;  else Apply
 //! Red            Choose           Apply, Reopening, AcceptedGates or Ended
 //! Reopening      Reopened         Review of all that was accepted
-//! Apply          Applied          set aside and not over -> Model (round + 1), else Ended
+//! Apply          ApplyStopped     Held, and only tried again: a part of it is written
+//!                Applied          set aside and not over -> Model (round + 1), else Ended
 //! Ended                           nothing
 //! ```
 //!
@@ -191,6 +192,8 @@ pub enum Cause {
     Failed,
     /// The program was stopped.
     CutOff,
+    /// An apply failed, and a part of it is in the user's files.
+    PartWritten,
     /// The worktree could not be set up.
     Setup {
         /// What the command printed.

@@ -217,6 +217,9 @@ impl Loop {
         }
         let report = match event {
             TurnEvent::Done(Ok(input)) => Report::Input(input),
+            TurnEvent::Done(Err(error)) if error.has_written() => {
+                Report::Input(Input::ApplyStopped { reason: error.sentence() })
+            }
             TurnEvent::Done(Err(error)) => Report::Input(Input::Failed { reason: error.sentence() }),
             TurnEvent::Agent(event) => Report::Heard(event),
             TurnEvent::AgentDone(agent, outcome) => self.at_rest(id, *agent, outcome),
@@ -572,7 +575,8 @@ fn refused(refused: Refused) -> CallError {
                 },
             )
         }
-        refusal @ (Refused::Unacceptable { .. }
+        refusal @ (Refused::PartWritten
+        | Refused::Unacceptable { .. }
         | Refused::NoSuchLine { .. }
         | Refused::EditedByUser
         | Refused::CannotSplit) => {

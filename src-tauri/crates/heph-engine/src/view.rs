@@ -36,7 +36,7 @@ pub fn held(phase: &Phase) -> Option<wire::Held> {
     match phase {
         Phase::Held(held) => {
             let (cause, output) = match &held.cause {
-                turn::Cause::Failed => (wire::HeldCause::Failed, ""),
+                turn::Cause::Failed | turn::Cause::PartWritten => (wire::HeldCause::Failed, ""),
                 // What was cut off before the model had its prompt goes on as a setup does.
                 turn::Cause::CutOff if *held.from == Phase::Setup => (wire::HeldCause::Setup, ""),
                 turn::Cause::CutOff => (wire::HeldCause::CutOff, ""),

@@ -31,6 +31,9 @@ pub enum WorkError {
     /// The apply.
     #[error(transparent)]
     Apply(#[from] ApplyError),
+    /// What follows an apply, whose files are written.
+    #[error("all is written to your files, but Heph could not go on from there: {0}")]
+    AfterApply(#[source] GitError),
     /// The accepted state.
     #[error(transparent)]
     Misfit(#[from] Misfit),
@@ -43,6 +46,11 @@ pub enum WorkError {
 }
 
 impl WorkError {
+    /// Whether something is in the user's files all the same.
+    pub fn has_written(&self) -> bool {
+        matches!(self, WorkError::AfterApply(_) | WorkError::Apply(ApplyError::Stopped { .. }))
+    }
+
     /// A sentence for the user.
     pub fn sentence(self) -> String {
         match self {
@@ -137,8 +145,8 @@ impl Workplace {
                 file.set_aside = Some(aside);
             }
         }
-        let base = self.private.snapshot(&self.session)?;
-        self.show(&base, &base, "applied")?;
+        let base = self.private.snapshot(&self.session).map_err(WorkError::AfterApply)?;
+        self.show(&base, &base, "applied").map_err(WorkError::AfterApply)?;
         let written = report.has_written().then_some(Written { before: report.before, after: report.after });
         Ok(Input::Applied { files: report.files, base, written })
     }
@@ -212,9 +220,9 @@ impl Workplace {
         Ok(files.collect())
     }
 
-    fn show(&self, base: &TreeId, tree: &TreeId, label: &str) -> Result<(), WorkError> {
+    fn show(&self, base: &TreeId, tree: &TreeId, label: &str) -> Result<(), GitError> {
         self.private.commit(&self.session, tree, label)?;
-        Ok(self.private.worktree(&self.session)?.move_to(base, tree)?)
+        self.private.worktree(&self.session)?.move_to(base, tree)
     }
 
     /// Runs gates on a tree, one after the other, and leaves the worktree as `standing`, whatever they

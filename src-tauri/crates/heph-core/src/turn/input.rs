@@ -117,6 +117,11 @@ pub enum Input {
         #[serde(default)]
         written: Option<Written>,
     },
+    /// Accepted hunks were written, but not to the end.
+    ApplyStopped {
+        /// In words for the user.
+        reason: String,
+    },
     /// The user stops model or gates.
     Interrupt,
     /// The user goes on with a held turn.
@@ -258,6 +263,9 @@ pub enum Refused {
         /// The line.
         line: u32,
     },
+    /// An apply of which a part is written is completed.
+    #[error("a part of it is in your files already; try again to complete it")]
+    PartWritten,
     /// The input does not fit the phase.
     #[error("that cannot be done now")]
     NotNow,

@@ -1,7 +1,8 @@
 //! What follows a review: gates on what was accepted, another round, the Red choice, apply, the end.
 
 use super::{
-    Effect, GateResult, GateRun, GateTarget, Input, Over, Phase, RedChoice, Refused, Turn, Unapplied, Untold,
+    Cause, Effect, GateResult, GateRun, GateTarget, Input, Over, Phase, RedChoice, Refused, Turn, Unapplied,
+    Untold,
 };
 use crate::{
     apply::FileReport,
@@ -139,6 +140,11 @@ impl Turn {
                     return Ok(self.end_told(None, &aside, EndsBy::Itself));
                 }
                 Ok(self.next_round(Vec::new(), &aside))
+            }
+            Input::ApplyStopped { reason } => {
+                self.phase = Phase::Apply;
+                self.hold(reason, Cause::PartWritten);
+                Ok(Vec::new())
             }
             _ => Err(Refused::NotNow),
         }

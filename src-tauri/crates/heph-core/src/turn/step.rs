@@ -115,7 +115,7 @@ impl Turn {
                 self.attempt += 1;
                 // A model that failed never had the message; one that was cut off has it.
                 let message = match cause {
-                    Cause::Failed | Cause::Setup { .. } => self.asked.clone(),
+                    Cause::Failed | Cause::PartWritten | Cause::Setup { .. } => self.asked.clone(),
                     Cause::CutOff => message::go_on(),
                 };
                 Ok(self.ask(message))
@@ -131,6 +131,8 @@ impl Turn {
             // The verdicts are as they were, and can be given anew.
             (Resume::Review, Phase::Composing { review, .. }) => Ok(self.open(review)),
             (Resume::Review, _) => Err(Refused::NotNow),
+            // Its journal completes it some time, and an ended turn would not know.
+            (Resume::Discard, Phase::Apply) if cause == Cause::PartWritten => Err(Refused::PartWritten),
             (Resume::Discard, Phase::Apply) => {
                 self.over.insert(Over::Failed);
                 Ok(self.end(Some(Unapplied::NotWritten)))
@@ -419,7 +421,7 @@ impl Turn {
         Vec::new()
     }
 
-    fn hold(&mut self, reason: String, cause: Cause) {
+    pub(super) fn hold(&mut self, reason: String, cause: Cause) {
         let from = Box::new(std::mem::replace(&mut self.phase, Phase::Snapshot));
         self.phase = Phase::Held(Held { reason, cause, from });
     }

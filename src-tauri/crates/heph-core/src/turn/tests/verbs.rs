@@ -379,3 +379,22 @@ fn the_users_own_lines_stay_known_where_a_rename_of_their_file_is_rejected() {
     let hunk = world.turn.review().unwrap().hunks().next().unwrap();
     assert!(world.turn.changes_own_lines(hunk));
 }
+
+#[test]
+fn a_turn_does_not_end_while_a_part_of_its_apply_is_written() {
+    let (turn, _) = Turn::start(Settings::default(), Opening::Prompt("Do it.".into()));
+    let take = |turn: &Turn, input: Input| step(turn, input).unwrap();
+    let [before, after] = ["b", "a"].map(|tree| TreeId(tree.into()));
+    let (turn, _) = take(&turn, Input::Begun { base: before });
+    let (turn, _) = take(&turn, Input::ModelStopped { words: String::new() });
+    let files = diff(&tree(&base()), &tree("five\n"));
+    let (turn, _) = take(&turn, Input::Read { tree: after.clone(), files, ignored: Vec::new() });
+    let (turn, _) = take(&turn, Input::Finish(Finish::AcceptAll));
+    let (turn, effects) = take(&turn, Input::Composed { tree: after });
+    let (held, _) = take(&turn, Input::ApplyStopped { reason: "The disk broke.".into() });
+    assert_eq!(step(&held, Input::Resume(Resume::Discard)), Err(Refused::PartWritten));
+    assert_eq!(take(&held, Input::Resume(Resume::Continue)).1, effects[effects.len() - 1..]);
+    let (held, _) = take(&turn, Input::Failed { reason: "The file is read-only.".into() });
+    let (ended, _) = take(&held, Input::Resume(Resume::Discard));
+    assert!(matches!(ended.phase(), Phase::Ended(ending) if ending.kind == EndingKind::Failed));
+}
