@@ -97,6 +97,7 @@ mod tests {
         diff::hunks,
         file::{File, FileChange, Mode},
         path::RepoPath,
+        text::lines,
     };
 
     fn file(text: &str) -> File {
@@ -148,16 +149,30 @@ mod tests {
 
         #[test]
         fn any_parts_of_split_hunks_make_what_their_changes_make(
-            old in texts(), new in texts(), picks in prop::collection::vec(any::<bool>(), 20)
+            old in texts(), new in texts(), picks in prop::collection::vec(any::<bool>(), 20),
+            cuts in prop::collection::vec(any::<bool>(), 20)
         ) {
+            let edits = |hunks: &[Hunk]| hunks.iter().flat_map(|hunk| hunk.edits().to_vec()).collect::<Vec<_>>();
             let whole = change(&old, &new);
             let mut parts: Vec<Hunk> = Vec::new();
             for hunk in &whole {
-                parts.extend(split(hunk, &split_rows(hunk)).unwrap_or_else(|| vec![hunk.clone()]));
+                let at: Vec<usize> =
+                    split_rows(hunk).into_iter().zip(&cuts).filter(|(_, cut)| **cut).map(|(row, _)| row).collect();
+                let some = split(hunk, &at).unwrap_or_else(|| vec![hunk.clone()]);
+                prop_assert_eq!(some.len(), at.len() + 1);
+                // A part can be split on.
+                let all: Vec<Hunk> =
+                    some.iter().flat_map(|part| split(part, &split_rows(part)).unwrap_or_else(|| vec![part.clone()])).collect();
+                prop_assert!(all.iter().all(|part| part.edits().len() == 1));
+                prop_assert_eq!(edits(&all), edits(&some));
+                parts.extend(some);
             }
-            let edits = |hunks: &[Hunk]| hunks.iter().flat_map(|hunk| hunk.edits().to_vec()).collect::<Vec<_>>();
             prop_assert_eq!(edits(&parts), edits(&whole), "no change is lost");
-            prop_assert!(parts.iter().all(|part| part.edits().len() == 1));
+            let old_lines = lines(old.as_bytes());
+            for part in &parts {
+                let (first, own) = part.old_lines().unwrap();
+                prop_assert_eq!(&own[..], &old_lines[first..first + own.len()], "its lines are those of its range");
+            }
             let some: Vec<&Hunk> = parts.iter().zip(&picks).filter(|(_, pick)| **pick).map(|(part, _)| part).collect();
             let composed = compose(Some(&file(&old)), &some).unwrap().unwrap();
             let rest = change(std::str::from_utf8(&composed.bytes.0).unwrap(), &new);

@@ -2,11 +2,13 @@
 //!
 //! The patches are printed here, from the hunks, as a unified diff has them; git is the oracle.
 
-use std::{fs, io::Write as _, path::Path, process::Stdio};
+use std::{
+    collections::BTreeMap, fs, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path, process::Stdio,
+};
 
 use heph_core::{
-    compose::compose,
-    diff::{Edit, Hunk, Item, hunks},
+    compose::{FileOutcome, outcomes},
+    diff::{Edit, Hunk, Item, LineRange, edits, hunks},
     file::{File, FileChange, Mode},
     path::RepoPath,
     split::{split, split_rows},
@@ -60,6 +62,28 @@ impl Numbers {
             if last.is_empty() {
                 file.pop();
             }
+        }
+    }
+
+    /// A change of the file at `from`, which may move to `to`: of its lines, its mode or only its line ends; or
+    /// it comes or goes.
+    fn change(&mut self, from: RepoPath, to: RepoPath) -> FileChange {
+        let old = self.file();
+        let new = match self.below(12) {
+            0 => old.iter().map(|line| line.replace("\r\n", "\n").replace('\n', "\r\n")).collect(),
+            1 => old.clone(),
+            _ => self.changed(&old),
+        };
+        let mut side = |lines: Vec<String>| {
+            let mode = if self.below(4) == 0 { Mode::Executable } else { Mode::Regular };
+            File { mode, bytes: Bytes(lines.concat().into_bytes()) }
+        };
+        let (old, new) = (side(old), side(new));
+        match self.below(24) {
+            0 => FileChange { path: from, old_path: None, old: None, new: Some(new) },
+            1 => FileChange { path: from, old_path: None, old: Some(old), new: None },
+            2..8 => FileChange { path: to, old_path: Some(from), old: Some(old), new: Some(new) },
+            _ => FileChange { path: from, old_path: None, old: Some(old), new: Some(new) },
         }
     }
 
@@ -122,15 +146,102 @@ fn print(hunk: &Hunk, shift: isize, out: &mut Vec<u8>) {
     unchanged.for_each(|context| put(b' ', context));
 }
 
-fn patch(name: &str, hunks: &[&Hunk]) -> Vec<u8> {
-    let mut out = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n").into_bytes();
-    let mut shift = 0isize;
+/// A patch of just these hunks of the file at `source`.
+fn patch(source: &RepoPath, hunks: &[&Hunk]) -> Vec<u8> {
+    let is_rename = |hunk: &&&Hunk| hunk.item == Item::Rename;
+    let target = hunks.iter().find(is_rename).map_or(source, |hunk| &hunk.path);
+    let (from, to) = (source.display(), target.display());
+    let mut head = format!("diff --git a/{from} b/{to}\n");
+    let (mut from_line, mut to_line) = (format!("--- a/{from}\n"), format!("+++ b/{to}\n"));
+    let mut body: Vec<Hunk> = Vec::new();
     for hunk in hunks {
+        // The bytes of both sides, where the item is a change of all of them.
+        let (old, new): (&[u8], &[u8]) = match &hunk.item {
+            Item::Lines { .. } => {
+                body.push((*hunk).clone());
+                continue;
+            }
+            Item::Rename => {
+                head += &format!("similarity index 50%\nrename from {from}\nrename to {to}\n");
+                continue;
+            }
+            Item::Mode { from, to } => {
+                head += &format!("old mode {:o}\nnew mode {:o}\n", from.bits(), to.bits());
+                continue;
+            }
+            Item::Create(file) => {
+                head += &format!("new file mode {:o}\nindex 0000000..e69de29\n", file.mode.bits());
+                from_line = "--- /dev/null\n".into();
+                (&[], &file.bytes.0)
+            }
+            Item::Delete(file) => {
+                head += &format!("deleted file mode {:o}\nindex e69de29..0000000\n", file.mode.bits());
+                to_line = "+++ /dev/null\n".into();
+                (&file.bytes.0, &[])
+            }
+            Item::LineEndings { old, new } => (&old.bytes.0, &new.bytes.0),
+            Item::Replace { .. } => panic!("all files here are texts"),
+        };
+        body.extend(edits(old, new).iter().map(|edit| alone(edit, hunk)));
+    }
+    let mut out = head.into_bytes();
+    if !body.is_empty() {
+        out.extend_from_slice((from_line + &to_line).as_bytes());
+    }
+    let mut shift = 0isize;
+    for hunk in &body {
         print(hunk, shift, &mut out);
         shift +=
             hunk.edits().iter().map(|edit| edit.new.len() as isize - edit.old.len() as isize).sum::<isize>();
     }
     out
+}
+
+/// One edit of a hunk without context.
+fn alone(edit: &Edit, of: &Hunk) -> Hunk {
+    let range = |start: usize, lines: &[Bytes]| LineRange {
+        first: if lines.is_empty() { start } else { start + 1 },
+        count: lines.len(),
+    };
+    Hunk {
+        item: Item::Lines {
+            edits: vec![edit.clone()],
+            old: range(edit.old_start, &edit.old),
+            new: range(edit.new_start, &edit.new),
+            unchanged: Vec::new(),
+        },
+        ..of.clone()
+    }
+}
+
+/// The parts of a hunk share lines of context, which no patch may: each edit as a hunk without any.
+fn without_context(hunks: &[&Hunk]) -> Vec<Hunk> {
+    let parts = hunks.iter().flat_map(|hunk| match &hunk.item {
+        Item::Lines { edits, .. } => edits.iter().map(|edit| alone(edit, hunk)).collect(),
+        _ => vec![(*hunk).clone()],
+    });
+    parts.collect()
+}
+
+type Tree = BTreeMap<RepoPath, File>;
+
+fn write(folder: &Path, tree: &Tree) {
+    for (path, file) in tree {
+        let place = folder.join(path.display());
+        fs::write(&place, &file.bytes.0).unwrap();
+        fs::set_permissions(&place, fs::Permissions::from_mode(file.mode.bits() & 0o777)).unwrap();
+    }
+}
+
+fn read(folder: &Path) -> Tree {
+    let files = fs::read_dir(folder).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let is_executable = entry.metadata().unwrap().permissions().mode() & 0o100 != 0;
+        let mode = if is_executable { Mode::Executable } else { Mode::Regular };
+        let path = RepoPath::new(entry.file_name().into_encoded_bytes()).unwrap();
+        (path, File { mode, bytes: Bytes(fs::read(entry.path()).unwrap()) })
+    });
+    files.collect()
 }
 
 fn git_apply(folder: &Path, patch: &[u8]) {
@@ -145,84 +256,83 @@ fn git_apply(folder: &Path, patch: &[u8]) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// What was compared, so that a kind of change which is never met does not go unseen.
+#[derive(Debug, Default)]
+struct Tally {
+    subsets: usize,
+    split: usize,
+    hunks: usize,
+    renames: usize,
+    modes: usize,
+    line_endings: usize,
+    created: usize,
+    deleted: usize,
+}
+
+impl Tally {
+    fn count(&mut self, some: &[&Hunk]) {
+        self.subsets += 1;
+        for hunk in some {
+            *match &hunk.item {
+                Item::Lines { .. } => &mut self.hunks,
+                Item::Rename => &mut self.renames,
+                Item::Mode { .. } => &mut self.modes,
+                Item::LineEndings { .. } => &mut self.line_endings,
+                Item::Create(_) => &mut self.created,
+                Item::Delete(_) => &mut self.deleted,
+                Item::Replace { .. } => panic!("all files here are texts"),
+            } += 1;
+        }
+    }
+}
+
 #[test]
 fn every_subset_of_hunks_makes_what_git_makes_of_a_patch_of_just_these() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
-    let (mut ran, mut parts_ran) = (0, 0);
+    let mut tally = Tally::default();
     for _ in 0..BATCHES {
         let folder = tempfile::tempdir().unwrap();
-        let (mut patches, mut expected) = (Vec::new(), Vec::new());
-        while expected.len() < BATCH {
-            let old = numbers.file();
-            let (old, new) = (old.concat(), numbers.changed(&old).concat());
-            let side = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
-            let change = FileChange {
-                path: RepoPath::new("f").unwrap(),
-                old_path: None,
-                old: Some(side(&old)),
-                new: Some(side(&new)),
-            };
+        let (mut before, mut composed, mut patches) = (Tree::new(), Tree::new(), Vec::new());
+        let mut changes: BTreeMap<RepoPath, FileChange> = BTreeMap::new();
+        for number in 0..BATCH {
+            let [from, to] = ["f", "g"].map(|name| RepoPath::new(format!("{name}{number}")).unwrap());
+            let change = numbers.change(from.clone(), to);
             let mut all = hunks(&change).hunks;
-            if all.iter().any(|hunk| hunk.edits().is_empty()) {
-                // Line ends alone: an item that no patch of lines could hold in part.
-                continue;
-            }
             let is_split = numbers.below(2) == 0;
             if is_split {
-                all = all
-                    .into_iter()
-                    .flat_map(|hunk| split(&hunk, &split_rows(&hunk)).unwrap_or_else(|| vec![hunk]))
-                    .collect();
+                let parts = |hunk: Hunk| split(&hunk, &split_rows(&hunk)).unwrap_or_else(|| vec![hunk]);
+                all = all.into_iter().flat_map(parts).collect();
             }
             let some: Vec<&Hunk> = all.iter().filter(|_| numbers.below(3) > 0).collect();
-            let composed = compose(Some(&side(&old)), &some).unwrap().unwrap();
-            let name = format!("f{}", expected.len());
-            fs::write(folder.path().join(&name), &old).unwrap();
-            if !some.is_empty() {
-                patches.extend(match is_split {
-                    // The parts of a hunk share lines of context, which no patch may: they go without.
-                    true => without_context(&name, &some),
-                    false => patch(&name, &some),
-                });
+            before.extend(change.old.clone().map(|old| (from.clone(), old)));
+            for FileOutcome { path, file } in outcomes(&from, change.old.as_ref(), &some).unwrap() {
+                composed.extend(file.map(|file| (path, file)));
             }
-            parts_ran += usize::from(is_split);
-            expected.push((name, old, new, composed.bytes.0));
+            match &some[..] {
+                [] => {}
+                some if is_split => {
+                    patches.extend(patch(&from, &without_context(some).iter().collect::<Vec<_>>()));
+                }
+                some => patches.extend(patch(&from, some)),
+            }
+            tally.count(&some);
+            tally.split += usize::from(is_split);
+            changes.insert(from, change);
         }
+        write(folder.path(), &before);
         git_apply(folder.path(), &patches);
-        for (name, old, new, composed) in expected {
-            let applied = fs::read(folder.path().join(&name)).unwrap();
-            assert!(
-                applied == composed,
-                "of {old:?} to {new:?}:\ngit  {:?}\nheph {:?}",
-                String::from_utf8_lossy(&applied),
-                String::from_utf8_lossy(&composed)
-            );
-            ran += 1;
+        let applied = read(folder.path());
+        for (from, change) in &changes {
+            for path in [from, &change.path] {
+                assert_eq!(composed.get(path), applied.get(path), "heph, git: {path} of {change:?}");
+            }
         }
+        assert_eq!(composed.len(), applied.len(), "and there is nothing else");
     }
-    println!("{ran} subsets compared with git apply, {parts_ran} of them of split hunks");
-    assert_eq!(ran, BATCH * BATCHES);
-}
-
-/// The same hunks without context, each edit as a hunk of its own.
-fn without_context(name: &str, hunks: &[&Hunk]) -> Vec<u8> {
-    let alone = |edit: &Edit| {
-        let range = |start: usize, lines: &[Bytes]| heph_core::diff::LineRange {
-            first: if lines.is_empty() { start } else { start + 1 },
-            count: lines.len(),
-        };
-        Hunk {
-            item: Item::Lines {
-                edits: vec![edit.clone()],
-                old: range(edit.old_start, &edit.old),
-                new: range(edit.new_start, &edit.new),
-                unchanged: Vec::new(),
-            },
-            ..hunks[0].clone()
-        }
-    };
-    let alone: Vec<Hunk> = hunks.iter().flat_map(|hunk| hunk.edits()).map(alone).collect();
-    patch(name, &alone.iter().collect::<Vec<_>>())
+    println!("compared with git apply: {tally:?}");
+    assert_eq!(tally.subsets, BATCH * BATCHES);
+    let Tally { split, hunks, renames, modes, line_endings, created, deleted, .. } = tally;
+    assert!([split, hunks, renames, modes, line_endings, created, deleted].iter().all(|count| *count > 100));
 }
 
 #[test]
@@ -231,9 +341,10 @@ fn the_printed_patches_are_those_that_git_prints() {
     let (old, new) = ("a\nb\nc\nd\ne\nf\ng\nh", "a\nB\nc\nd\ne\nf\ng\nh\ni\n");
     let side = |text: &str| File { mode: Mode::Regular, bytes: Bytes(text.into()) };
     let path = RepoPath::new("f").unwrap();
-    let change = FileChange { path, old_path: None, old: Some(side(old)), new: Some(side(new)) };
+    let change =
+        FileChange { path: path.clone(), old_path: None, old: Some(side(old)), new: Some(side(new)) };
     let all = hunks(&change).hunks;
-    let text = String::from_utf8(patch("f", &all.iter().collect::<Vec<_>>())).unwrap();
+    let text = String::from_utf8(patch(&path, &all.iter().collect::<Vec<_>>())).unwrap();
     let hunk = "@@ -1,8 +1,9 @@\n a\n-b\n+B\n c\n d\n e\n f\n g\n-h\n\\ No newline at end of file\n+h\n+i\n";
     assert_eq!(text, format!("diff --git a/f b/f\n--- a/f\n+++ b/f\n{hunk}"));
     assert_eq!(lines(old.as_bytes()).len(), 8);
