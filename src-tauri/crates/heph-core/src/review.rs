@@ -312,14 +312,15 @@ impl Review {
         Some(())
     }
 
-    /// Splits hunks wherever two changes of theirs were hunks apart in `before`, which had the same changes.
-    fn split_as(&mut self, before: &Review) {
+    /// Splits hunks wherever two changes of theirs were hunks apart in `before`, which had the same changes but
+    /// for those of `more`.
+    fn split_as(&mut self, before: &Review, more: &Hunk) {
         type Change<'a> = (&'a RepoPath, &'a [Bytes], &'a [Bytes]);
         fn change<'a>(hunk: &'a Hunk, edit: &'a Edit) -> Change<'a> {
             (&hunk.path, &edit.old, &edit.new)
         }
         let mut of: HashMap<Change<'_>, Option<&HunkId>> = HashMap::new();
-        for hunk in before.proposed.iter().flat_map(|file| &file.hunks) {
+        for hunk in before.proposed.iter().flat_map(|file| &file.hunks).chain([more]) {
             for edit in hunk.edits() {
                 // What was changed alike in two places says nothing of either.
                 of.entry(change(hunk, edit)).and_modify(|known| *known = None).or_insert(Some(&hunk.id));
@@ -369,7 +370,7 @@ impl Review {
             self.refused.iter().filter(|refused| still(&refused.hunk)).cloned().collect()
         };
         let mut review = Review::new(self.subject, proposed, refused);
-        review.split_as(self);
+        review.split_as(self, taken);
         review.edited = self.edited.clone();
         review.comments = self.comments.clone();
         let known: BTreeSet<&HunkId> = self.hunks().map(|hunk| &hunk.id).collect();
@@ -377,10 +378,7 @@ impl Review {
         for hunk in files.iter().flat_map(|file| &file.hunks) {
             if known.contains(&hunk.id) {
                 review.decide(hunk.id.clone(), self.verdict(&hunk.id));
-            } else if hunk.path == taken.path
-                && hunk.changed_lines() == taken.changed_lines()
-                && same_kind(hunk, taken)
-            {
+            } else if is_part(hunk, taken) {
                 review.decide(hunk.id.clone(), Some(Verdict::Rejected));
             }
         }
@@ -463,6 +461,18 @@ impl Hunk {
         };
         lines.contains(&line)
     }
+}
+
+/// Whether all that `hunk` changes is of `whole`, wherever it lies.
+fn is_part(hunk: &Hunk, whole: &Hunk) -> bool {
+    let is_of_whole =
+        |edit: &Edit| whole.edits().iter().any(|own| (&own.old, &own.new) == (&edit.old, &edit.new));
+    hunk.path == whole.path
+        && same_kind(hunk, whole)
+        && match hunk.edits() {
+            [] => hunk.changed_lines() == whole.changed_lines(),
+            edits => edits.iter().all(is_of_whole),
+        }
 }
 
 fn same_kind(one: &Hunk, other: &Hunk) -> bool {

@@ -398,3 +398,14 @@ fn a_turn_does_not_end_while_a_part_of_its_apply_is_written() {
     let (ended, _) = take(&held, Input::Resume(Resume::Discard));
     assert!(matches!(ended.phase(), Phase::Ended(ending) if ending.kind == EndingKind::Failed));
 }
+
+#[test]
+fn what_is_taken_back_is_rejected_also_where_the_round_changes_lines_beside_it() {
+    let mut world = World::start(Settings::default(), &base());
+    world.model_writes(&changed(&base(), &[(5, "five"), (35, "x")]));
+    world.verdicts(&[ACCEPT, REJECT]);
+    world.model_writes(&changed(&base(), &[(5, "five"), (9, "nine")]));
+    world.take_back(0).unwrap();
+    world.give(Input::Finish(Finish::AcceptAll));
+    assert_eq!(world.worktree, tree(&changed(&base(), &[(9, "nine")])));
+}
