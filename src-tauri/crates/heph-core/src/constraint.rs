@@ -464,15 +464,11 @@ pub fn reproposals(
 }
 
 /// The constraint on another file of which `hunk` is a copy. It is shown and not refused: there it may be right.
-pub fn copied_from<'a>(
-    hunk: &Hunk,
-    constraints: &'a [Constraint],
-    round: RoundNo,
-    threshold: f64,
-) -> Option<&'a Constraint> {
-    let others = constraints.iter().filter(|own| own.compared_in(round) && !own.is_of_its_file(hunk));
+/// A comment puts nothing off here, since moving the lines to another file is no answer to it.
+pub fn copied_from<'a>(hunk: &Hunk, constraints: &'a [Constraint], threshold: f64) -> Option<&'a Constraint> {
+    let is_other = |own: &&Constraint| own.standing == Standing::Holds && !own.is_of_its_file(hunk);
     let mut own = None;
-    others.into_iter().find(|constraint| {
+    constraints.iter().filter(is_other).find(|constraint| {
         let compared = Compared::of(&constraint.hunk);
         // Without lines to count, the name of the file is all that could tell one from another.
         compared.counted().is_some()

@@ -461,7 +461,7 @@ impl Turn {
 
     /// The constraint on another file of which `hunk` is a copy.
     pub fn copied_from(&self, hunk: &Hunk) -> Option<&Constraint> {
-        copied_from(hunk, &self.constraints, self.round, self.settings.threshold)
+        copied_from(hunk, &self.constraints, self.settings.threshold)
     }
 
     /// Which of a refused hunk's changed lines, from 0, repeat those that were rejected.

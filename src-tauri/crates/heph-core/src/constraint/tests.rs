@@ -384,9 +384,13 @@ fn a_copy_in_another_file_is_known_and_not_refused() {
     elsewhere.hunks.iter_mut().for_each(|hunk| hunk.path = elsewhere.path.clone());
     let constraints = [rejected];
     assert_eq!(reproposals(std::slice::from_ref(&elsewhere), &constraints, RoundNo(2), 0.8).len(), 0);
-    let copied = copied_from(&elsewhere.hunks[0], &constraints, RoundNo(2), 0.8);
+    let copied = copied_from(&elsewhere.hunks[0], &constraints, 0.8);
     assert_eq!(copied.map(|constraint| constraint.path().display()), Some("a.rs".to_owned()));
     let own = file_hunks("", "let a = 1;\nlet b = 2;\n");
-    assert!(copied_from(&own.hunks[0], &constraints, RoundNo(2), 0.8).is_none());
+    assert!(copied_from(&own.hunks[0], &constraints, 0.8).is_none());
+    let commented = [Constraint { comments: vec!["no".into()], ..constraints[0].clone() }];
+    assert!(copied_from(&elsewhere.hunks[0], &commented, 0.8).is_some(), "moving it answers nothing");
+    let lifted = [Constraint { standing: Standing::Lifted, ..constraints[0].clone() }];
+    assert!(copied_from(&elsewhere.hunks[0], &lifted, 0.8).is_none());
     assert_eq!(matched_lines(&elsewhere.hunks[0], &constraints[0]), [0, 1]);
 }
