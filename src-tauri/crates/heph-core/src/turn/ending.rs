@@ -79,15 +79,19 @@ impl Turn {
             Some(why @ (Unapplied::GateFailed(_) | Unapplied::GateStopped(_))) => Some(why.to_string()),
             Some(Unapplied::Discarded | Unapplied::NotWritten) | None => None,
         };
+        // A state that was reviewed once more may have been stopped twice.
+        let stopped = self.over.iter().map(|over| match over {
+            Over::Stopped { undecided } => *undecided,
+            _ => 0,
+        });
+        let undecided = stopped.max().unwrap_or_default();
         let kind = match (self.over.first(), red) {
             (Some(Over::Failed), _) => EndingKind::Failed,
             (_, Some(why)) => EndingKind::Red { why },
             (Some(Over::Interrupted), _) => EndingKind::Interrupted,
             (Some(Over::Floor), _) => EndingKind::Floor,
             (Some(Over::Refused), _) => EndingKind::Refused,
-            (Some(Over::Stopped { undecided }), _) if *undecided > 0 => {
-                EndingKind::Stopped { undecided: *undecided }
-            }
+            (Some(Over::Stopped { .. }), _) if undecided > 0 => EndingKind::Stopped { undecided },
             (Some(Over::OutOfRounds), _) => EndingKind::OutOfRounds,
             (Some(Over::OwnTree), _) => EndingKind::Reviewed,
             _ if !applied.is_empty() => EndingKind::Applied,
