@@ -48,9 +48,11 @@ impl PrivateRepo {
         let retired = self.make_folder(RETIRED)?;
         let worktree = self.home().join("worktrees").join(name);
         if worktree.symlink_metadata().is_ok() {
-            // A folder of its own, since an earlier worktree of the session may wait there still.
-            let place = tempfile::Builder::new().tempdir_in(&retired).at("write to", &retired)?.keep();
-            fs::rename(&worktree, place.join(name)).at("move", &worktree)?;
+            // An earlier worktree of the session may wait there still. Nothing is made there before the move:
+            // a sweep at work would take it for what it is to remove.
+            let free = |number: &u32| retired.join(format!("{name}-{number}")).symlink_metadata().is_err();
+            let number = (0..).find(free).unwrap_or_default();
+            fs::rename(&worktree, retired.join(format!("{name}-{number}"))).at("move", &worktree)?;
         }
         let admin = self.git_dir().join("worktrees").join(name);
         gone(fs::remove_dir_all(&admin), &admin)?;
