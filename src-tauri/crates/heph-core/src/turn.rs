@@ -299,6 +299,8 @@ pub struct Turn {
     applied: Vec<FileReport>,
     /// What each apply wrote, in order.
     written: Vec<Written>,
+    /// Whether an apply has stopped with a part of it written, and is not yet completed.
+    part_written: bool,
     /// The gates that are red on what the user wanted applied anyway.
     anyway: Vec<String>,
 }
@@ -348,6 +350,7 @@ impl Turn {
             untold: None,
             applied: Vec::new(),
             written: Vec::new(),
+            part_written: false,
             anyway: Vec::new(),
         };
         let effects = turn.effects_awaited();

@@ -129,6 +129,7 @@ impl Turn {
                 self.accepted_so_far.clear();
                 self.own_lines.clear();
                 self.written.extend(written);
+                self.part_written = false;
                 let aside: Vec<FileReport> =
                     files.iter().filter(|file| file.set_aside.is_some()).cloned().collect();
                 self.applied.extend(files);
@@ -143,6 +144,7 @@ impl Turn {
             }
             Input::ApplyStopped { reason } => {
                 self.phase = Phase::Apply;
+                self.part_written = true;
                 self.hold(reason, Cause::PartWritten);
                 Ok(Vec::new())
             }

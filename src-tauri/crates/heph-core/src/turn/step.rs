@@ -433,6 +433,8 @@ impl Turn {
             Phase::Model if self.is_interrupted() => return Ok(self.read_worktree()),
             Phase::Setup if self.is_interrupted() => return Ok(self.settle()),
             Phase::Held(_) | Phase::Review(_) | Phase::Red | Phase::Ended(_) => return Err(Refused::NotNow),
+            // However the next try failed, the part is there.
+            Phase::Apply if self.part_written => self.hold(reason, Cause::PartWritten),
             _ => self.hold(reason, Cause::Failed),
         }
         Ok(Vec::new())

@@ -393,7 +393,14 @@ fn a_turn_does_not_end_while_a_part_of_its_apply_is_written() {
     let (turn, effects) = take(&turn, Input::Composed { tree: after });
     let (held, _) = take(&turn, Input::ApplyStopped { reason: "The disk broke.".into() });
     assert_eq!(step(&held, Input::Resume(Resume::Discard)), Err(Refused::PartWritten));
-    assert_eq!(take(&held, Input::Resume(Resume::Continue)).1, effects[effects.len() - 1..]);
+    let (trying, again) = take(&held, Input::Resume(Resume::Continue));
+    assert_eq!(again, effects[effects.len() - 1..]);
+    let (held, _) = take(&trying, Input::Failed { reason: "An object cannot be read.".into() });
+    assert_eq!(
+        step(&held, Input::Resume(Resume::Discard)),
+        Err(Refused::PartWritten),
+        "the part is still there"
+    );
     let (held, _) = take(&turn, Input::Failed { reason: "The file is read-only.".into() });
     let (ended, _) = take(&held, Input::Resume(Resume::Discard));
     assert!(matches!(ended.phase(), Phase::Ended(ending) if ending.kind == EndingKind::Failed));
