@@ -271,6 +271,7 @@ fn set_aside_and_undone() {
     window.find(&id("undo")).click();
     window.find(&id("yes")).click();
     window.find(&id("undone"));
+    status_says(&window, "Applied 1 hunk in 1 file, 1 set aside in src/a.txt. Undone since");
     picture(&window, "27-undone");
     assert_eq!(stage.text(), mine, "what was applied is taken back, and nothing else");
 }

@@ -131,8 +131,12 @@ export function status(view: SessionView, tally: Tally | null, page: "brief" | "
       return { icon: "red", tone: "fail", words: `On what you accepted, ${redGates(view.gates)}; nothing is applied` };
     case "apply":
       return busy("Writing what you accepted to your files");
-    case "ended":
-      return endedSaid(view.messages.findLast((message) => message.kind === "ended") ?? null);
+    case "ended": {
+      const ended = view.messages.findLast((message) => message.kind === "ended") ?? null;
+      const said = endedSaid(ended);
+      const isUndone = view.messages.some((message) => message.kind === "undone" && message.turn === ended?.turn);
+      return isUndone ? { ...said, words: `${said.words}. Undone since` } : said;
+    }
   }
 }
 
