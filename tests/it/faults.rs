@@ -2,6 +2,7 @@
 
 use heph_testkit::Repository;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::{Journey, hunks, new_session, open, serve};
 
@@ -55,17 +56,22 @@ fn a_fault_in_a_replay_file_is_named_by_line_and_field() {
     assert_eq!(client.call("session/list", json!({ "repo": repo })), json!({ "sessions": [] }));
 }
 
-#[test]
-fn a_prompt_without_a_model_is_kept() {
-    let data = tempfile::tempdir().unwrap();
+/// What is said to a prompt that no model can be given, once the prompt is seen to be kept.
+fn refused_but_kept(data: &TempDir) -> String {
     let repository = repository();
-    let mut client = serve(&data);
+    let mut client = serve(data);
     let repo = open(&mut client, &repository);
     let session = client.call("session/new", json!({ "repo": repo }))["session"].clone();
     let prompt = json!({ "session": session, "prompt": "Do it." });
     let error = client.try_call("turn/start", prompt).unwrap_err();
     assert_eq!(error["data"]["kind"], "settings");
     assert_eq!(client.call("session/load", json!({ "session": session }))["draft"], "Do it.");
+    error["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_prompt_without_a_model_is_kept() {
+    refused_but_kept(&tempfile::tempdir().unwrap());
 }
 
 const EDITS: &str = r#"
@@ -187,10 +193,8 @@ fn two_gates_of_one_name_are_refused() {
     repository.write("heph.toml", gate);
     let mut journey = Journey::start(repository, EDITS);
     std::fs::write(journey.data.path().join("config.toml"), gate).unwrap();
-    let root = journey.repository.root();
-    let opened = journey.client.call("repo/open", json!({ "path": root }));
+    let opened = journey.agree();
     assert!(opened["problems"][0].as_str().unwrap().contains("\"t\""), "{opened}");
-    journey.client.call("repo/trust", json!({ "repo": opened["repo"], "digest": opened["digest"] }));
     let error = journey.try_call("turn/start", json!({ "prompt": "Numbers." })).unwrap_err();
     assert_eq!(error["data"]["kind"], "settings");
     assert!(error["message"].as_str().unwrap().contains("\"t\""), "{error}");
@@ -201,16 +205,8 @@ fn two_gates_of_one_name_are_refused() {
 fn a_provider_that_is_not_there_yet_is_said_and_the_prompt_is_kept() {
     let data = tempfile::tempdir().unwrap();
     std::fs::write(data.path().join("config.toml"), "[model]\nprovider = \"anthropic\"\n").unwrap();
-    let repository = repository();
-    let mut client = serve(&data);
-    let repo = open(&mut client, &repository);
-    let session = client.call("session/new", json!({ "repo": repo }))["session"].clone();
-    let prompt = json!({ "session": session, "prompt": "Do it." });
-    let error = client.try_call("turn/start", prompt).unwrap_err();
-    assert_eq!(error["data"]["kind"], "settings");
-    let message = error["message"].as_str().unwrap();
+    let message = refused_but_kept(&data);
     assert!(message.contains("anthropic") && message.contains("not available yet"), "{message}");
-    assert_eq!(client.call("session/load", json!({ "session": session }))["draft"], "Do it.");
 }
 
 #[test]

@@ -45,6 +45,13 @@ impl Journey {
         self.client.try_call(method, params)
     }
 
+    /// Opens the repository and agrees to what it runs, as it was shown, which is returned.
+    fn agree(&mut self) -> Value {
+        let opened = self.client.call("repo/open", json!({ "path": self.repository.root() }));
+        self.client.call("repo/trust", json!({ "repo": opened["repo"], "digest": opened["digest"] }));
+        opened
+    }
+
     fn prompt(&mut self, prompt: &str) {
         self.call("turn/start", json!({ "prompt": prompt }));
     }

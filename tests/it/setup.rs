@@ -29,11 +29,8 @@ fn repository(setup: &str) -> Repository {
 }
 
 fn agree(journey: &mut Journey) {
-    let root = journey.repository.root();
-    let opened = journey.client.call("repo/open", json!({ "path": root }));
+    let opened = journey.agree();
     assert_eq!((&opened["setup"], &opened["copied"]), (&json!("./setup.sh"), &json!([".env", "deps"])));
-    let agreed = json!({ "repo": opened["repo"], "digest": opened["digest"] });
-    journey.client.call("repo/trust", agreed);
 }
 
 fn held(journey: &mut Journey) -> Value {
@@ -54,10 +51,7 @@ fn with_setup(setup: &str, script: &str) -> Journey {
         SETTINGS.replace("./setup.sh", "sh setup.sh").replace("[\".env\"]", "[\".env\", \"setup.sh\"]");
     repository.write("heph.toml", &settings);
     let mut journey = Journey::start(repository, script);
-    let root = journey.repository.root();
-    let opened = journey.client.call("repo/open", json!({ "path": root }));
-    let agreed = json!({ "repo": opened["repo"], "digest": opened["digest"] });
-    journey.client.call("repo/trust", agreed);
+    journey.agree();
     journey
 }
 
@@ -189,9 +183,7 @@ fn what_is_not_copied_is_said_and_why() {
     let repository = Repository::new(&[(".gitignore", ".env\n"), ("src/a.txt", "a\n")]);
     repository.write("heph.toml", "[worktree]\ncopy = [\".env\", \"src/a.txt\"]\n");
     let mut journey = Journey::start(repository, SCRIPT);
-    let root = journey.repository.root();
-    let opened = journey.client.call("repo/open", json!({ "path": root }));
-    journey.client.call("repo/trust", json!({ "repo": opened["repo"], "digest": opened["digest"] }));
+    journey.agree();
     journey.prompt("Look.");
     assert_eq!(
         journey.client.wait("setup")["output"],

@@ -334,8 +334,9 @@ impl Review {
                 |pair: &[Option<&HunkId>]| pair[0].is_some() && pair[1].is_some() && pair[0] != pair[1];
             let rows = split_rows(hunk).into_iter().zip(own.windows(2));
             let at: Vec<usize> = rows.filter(|(_, pair)| apart(pair)).map(|(row, _)| row).collect();
-            // Without such a place there is nothing to split.
-            let _whole = self.split(&hunk.id, &at);
+            if !at.is_empty() {
+                let _parts = self.split(&hunk.id, &at);
+            }
         }
     }
 

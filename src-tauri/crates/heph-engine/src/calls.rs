@@ -17,6 +17,7 @@ use crate::{
     colours::Colours,
     demo,
     failure::internal,
+    reviewing::no_review,
     rows::Sides,
     run::{Loop, SkipLast, now},
     session::{Latest, Session},
@@ -328,8 +329,7 @@ impl Loop {
         let colours = Arc::clone(&self.colours);
         let session = self.session(id)?;
         let turn = session.turn().filter(|turn| shows_review(turn)).cloned();
-        let turn =
-            turn.ok_or_else(|| CallError::new(ErrorKind::Refused, "No review is open in this session."))?;
+        let turn = turn.ok_or_else(no_review)?;
         Ok(ReviewSource { turn, revision: session.revision, rows, place, notes, colours })
     }
 }
@@ -364,14 +364,9 @@ impl ReviewSource {
         Ok((Cow::Owned(review), self.turn.base()))
     }
 
-    fn old_file(&self, tree: &TreeId, path: &RepoPath) -> Result<Vec<u8>, CallError> {
-        let file = self.place.private.file(tree, path).map_err(internal)?;
-        Ok(file.map(|file| file.bytes.0).unwrap_or_default())
-    }
-
     fn view(&self) -> Result<Review, CallError> {
         let (review, old) = self.review()?;
-        let old_file = |path: &RepoPath| self.old_file(old, path);
+        let old_file = |path: &RepoPath| self.place.old_file(old, path).map_err(internal);
         view::review(&self.turn, &review, self.revision, self.rows, &self.colours, old_file)
     }
 
@@ -379,7 +374,8 @@ impl ReviewSource {
         let (review, old) = self.review()?;
         for file in review.files().iter() {
             if let Some(hunk) = file.hunks.iter().find(|own| own.id == *hunk) {
-                let sides = Sides::of(&self.colours, file, &self.old_file(old, hunk.source())?);
+                let old_file = self.place.old_file(old, hunk.source()).map_err(internal)?;
+                let sides = Sides::of(&self.colours, file, &old_file);
                 return Ok(Rows { rows: sides.rows(hunk, first, last) });
             }
         }

@@ -9,9 +9,9 @@ use heph_core::{
     file::{File, FileChange},
     id::HunkId,
     path::RepoPath,
-    review::{Edited, Subject},
+    review::{Edited, Review, Subject},
     text::Bytes,
-    turn::{self, Input, Opening, Phase},
+    turn::{self, Input, Opening, Phase, Turn},
 };
 use heph_wire::{
     AcceptedDiff, CallError, EditParams, Empty, ErrorKind, FileParams, FileText, OpenReviewParams, Revised,
@@ -75,11 +75,7 @@ impl Loop {
     pub(crate) fn reviewed_file(&mut self, session: &str, path: &WirePath) -> Result<Reviewed, CallError> {
         let path = RepoPath::new(&path.0).map_err(internal)?;
         let private = self.workplace(session)?.private;
-        let turn = self.session(session)?.turn().filter(|turn| matches!(turn.phase(), Phase::Review(_)));
-        let review = turn.and_then(|turn| turn.review());
-        let (Some(turn), Some(review)) = (turn, review) else {
-            return Err(CallError::new(ErrorKind::Refused, "No review is open in this session."));
-        };
+        let (turn, review) = self.open_review(session)?;
         if review.subject() == Subject::Tree {
             let message = "These files are your own: change them where they are, and open the review again.";
             return Err(CallError::new(ErrorKind::Refused, message));
@@ -115,12 +111,16 @@ impl Loop {
             let files = place
                 .compare(turn.base(), turn.accepted(), &notes)
                 .map_err(|error| CallError::new(ErrorKind::Internal, error.sentence()))?;
-            let old_file = |path: &RepoPath| -> Result<Vec<u8>, CallError> {
-                let file = place.private.file(turn.base(), path).map_err(internal)?;
-                Ok(file.map(|file| file.bytes.0).unwrap_or_default())
-            };
+            let old_file = |path: &RepoPath| place.old_file(turn.base(), path).map_err(internal);
             Ok(AcceptedDiff { files: view::accepted(&turn, files, rows, &colours, old_file)? })
         }))
+    }
+
+    /// The turn and its review while it is being decided on.
+    fn open_review(&mut self, session: &str) -> Result<(&Turn, &Review), CallError> {
+        let turn = self.session(session)?.turn().filter(|turn| matches!(turn.phase(), Phase::Review(_)));
+        let turn = turn.ok_or_else(no_review)?;
+        Ok((turn, turn.review().ok_or_else(no_review)?))
     }
 
     pub(crate) fn review_take_back(&mut self, params: TakeBackParams) -> Result<Revised, CallError> {
@@ -128,10 +128,7 @@ impl Loop {
         let place = self.workplace(id)?;
         let (number, _) = self.numbers(id);
         let notes = self.store.notes(id, number, 1).map_err(internal)?;
-        let turn = self.session(id)?.turn().filter(|turn| matches!(turn.phase(), Phase::Review(_)));
-        let (Some(turn), Some(review)) = (turn, turn.and_then(|turn| turn.review())) else {
-            return Err(CallError::new(ErrorKind::Refused, "No review is open in this session."));
-        };
+        let (turn, review) = self.open_review(id)?;
         let proposed: Vec<diff::Hunk> =
             review.proposed().iter().flat_map(|file| file.hunks.clone()).collect();
         let states = (turn.base(), turn.accepted());
@@ -191,6 +188,10 @@ impl Reviewed {
 fn not_text(path: &RepoPath) -> CallError {
     let message = format!("{} is no text that can be edited here. Nothing was changed.", path.display());
     CallError::new(ErrorKind::Refused, message)
+}
+
+pub(crate) fn no_review() -> CallError {
+    CallError::new(ErrorKind::Refused, "No review is open in this session.")
 }
 
 fn no_turn() -> CallError {

@@ -98,6 +98,12 @@ impl Workplace {
         Ok(Input::Read { tree: state.tree, files, ignored: ignored.collect() })
     }
 
+    /// What the state `tree` has at `path`; nothing where it has no such file.
+    pub fn old_file(&self, tree: &TreeId, path: &RepoPath) -> Result<Vec<u8>, WorkError> {
+        let file = self.private.file(tree, path)?;
+        Ok(file.map(|file| file.bytes.0).unwrap_or_default())
+    }
+
     /// Makes the worktree hold `onto` with these hunks of its diff, and with the user's own files.
     pub fn compose(
         &self,
